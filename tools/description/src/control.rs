@@ -64,23 +64,22 @@ const CONTROLS: [Control; 16] = [
         &[Role::Supervisor],
         "take the portals of every component",
     ),
-    // The loader's, which the description names as trusted.
     control(
         "DomainMemory",
         Role::Memory,
-        &[Role::Supervisor],
+        &[Role::Loader, Role::Supervisor],
         "make components, and put into them what it wants",
     ),
     control(
         "DomainPortals",
         Role::Portals,
-        &[Role::Supervisor],
+        &[Role::Loader, Role::Supervisor],
         "connect new components, and take the portals of every component",
     ),
     control(
         "InstanceControl",
         Role::Supervisor,
-        &[],
+        &[Role::Loader],
         "start new components, and end every one for good",
     ),
     // A letter keeps its meaning until the machine stops, and there are 26 for all.

@@ -1,6 +1,6 @@
 //! Quotas and limits: what the instances ask for must be there.
 
-use crate::model::{Instance, Open, Role, StackMode, System};
+use crate::model::{Export, Instance, Open, Role, StackMode, System};
 use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use crate::units::show_size;
@@ -23,6 +23,10 @@ const INSTANCES_MAXIMUM: usize = {
     identifier::INSTANCES_MAXIMUM - 1
 };
 
+/// Those that are loaded while the system runs, for which a server has stacks if it is open to everybody and its description has no
+/// `stacks`.
+const LOADED_CLIENTS: u64 = 8;
+
 /// Gives instances without `stacks` as many as their possible clients need.
 pub(super) fn default_stacks(system: &mut System) {
     let count = system.instances.len();
@@ -42,7 +46,13 @@ pub(super) fn default_stacks(system: &mut System) {
                 explicit.into_iter().any(|export| may_open(&export.open))
             }
         });
-        let needed = clients.count() as u32 * instance.stacks.per_client;
+        let is_open =
+            |export: &Export| export.open_place.is_some() && matches!(export.open, Open::Anyone);
+        let loaded = match instance.exports.iter().any(is_open) {
+            true => system.children().min(LOADED_CLIENTS) as u32,
+            false => 0,
+        };
+        let needed = (clients.count() as u32 + loaded) * instance.stacks.per_client;
         system.instances[index].stacks.count = needed;
     }
 }
