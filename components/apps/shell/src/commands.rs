@@ -1,7 +1,7 @@
 //! The commands: their names, what they take, what they do.
 
 use crate::screen::Screen;
-use crate::{bench, call, control, listing, log, shelf, top};
+use crate::{bench, call, control, listing, loading, log, shelf, top};
 use cairn_shell::complete::Completer;
 use cairn_shell::history::LINE;
 use cairn_shell::words::{Word, split};
@@ -31,7 +31,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 19] = [
+static COMMANDS: [Command; 21] = [
     Command {
         name: "help",
         arguments: "",
@@ -143,6 +143,22 @@ static COMMANDS: [Command; 19] = [
         count: (1, 1),
         names: Names::Instances,
         run: control::restart,
+    },
+    Command {
+        name: "load",
+        arguments: "PACKAGE [as NAME]",
+        help: "makes a component of a package",
+        count: (1, 3),
+        names: Names::None,
+        run: loading::load,
+    },
+    Command {
+        name: "unload",
+        arguments: "NAME",
+        help: "ends a component, and takes back all that it had",
+        count: (1, 1),
+        names: Names::Instances,
+        run: loading::unload,
     },
     Command {
         name: "bench",

@@ -74,7 +74,7 @@ impl State {
 }
 
 /// Whether this terminal works only with the component `name`: the console, or the shell itself.
-fn carries_terminal(name: &str) -> bool {
+pub fn carries_terminal(name: &str) -> bool {
     if listing::number_of(name) == Some(startup().instance.into()) {
         return true;
     }

@@ -9,6 +9,7 @@ mod call;
 mod commands;
 mod control;
 mod listing;
+mod loading;
 mod log;
 mod screen;
 mod shelf;
@@ -34,6 +35,7 @@ cairn::component! {
         threads: interfaces::Threads,
         logs: Option<interfaces::Logs>,
         packages: Option<interfaces::Packages>,
+        loader: Option<interfaces::Loader>,
     },
     main: main,
 }

@@ -1,0 +1,69 @@
+//! Components that come and go: loaded from packages, and unloaded.
+
+use crate::screen::Screen;
+use crate::{control, imports};
+use cairn::Error;
+use cairn::abi::text::plain;
+use cairn_shell::words::Word;
+use core::fmt::{Result, Write};
+
+/// `load PACKAGE [as NAME]`.
+pub fn load(words: &[Word], screen: &mut Screen) -> Result {
+    let Some(loader) = imports::LOADER.get() else {
+        return writeln!(screen, "error: this system has no loader");
+    };
+    let (package, name) = match words {
+        [package] => (package, package),
+        [package, word, name] if word.as_str() == "as" => (package, name),
+        _ => return writeln!(screen, "error: expected `load PACKAGE [as NAME]`"),
+    };
+    match loader.load(package, name) {
+        Ok(instance) => writeln!(screen, "{} is loaded, number {instance}", name.as_str()),
+        Err(error) => {
+            let mut text = [0; 192];
+            match loader.explain(&mut text) {
+                Ok(length) => {
+                    writeln!(screen, "error: {}", plain(text.get_mut(..length).unwrap_or(&mut [])))
+                }
+                Err(_) => writeln!(screen, "error: {}", error.text()),
+            }
+        }
+    }
+}
+
+/// `unload NAME`, whether it was loaded or the description has it.
+pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
+    let Some(name) = words.first() else { return Ok(()) };
+    if control::carries_terminal(name) {
+        return writeln!(screen, "error: without `{}` nobody could type any more", name.as_str());
+    }
+    match imports::SUPERVISOR.retire(name) {
+        Ok(()) => writeln!(screen, "{} is gone", name.as_str()),
+        Err(Error::NotFound) => {
+            writeln!(screen, "error: no component `{}`; `ps` lists them all", name.as_str())
+        }
+        Err(Error::NotAllowed) => {
+            writeln!(screen, "error: without `{}` the system would halt", name.as_str())
+        }
+        Err(Error::NotSupported) => writeln!(
+            screen,
+            "error: `{}` has devices or shares its domain, or this system keeps what it has",
+            name.as_str()
+        ),
+        Err(Error::Busy) => {
+            let mut text = [0; 32];
+            match imports::SUPERVISOR.user_of(name, &mut text) {
+                Ok(length) => writeln!(
+                    screen,
+                    "error: `{}` is connected to `{}`, which has to go first",
+                    plain(text.get_mut(..length).unwrap_or(&mut [])),
+                    name.as_str()
+                ),
+                Err(_) => {
+                    writeln!(screen, "error: `{}` still has a device's memory", name.as_str())
+                }
+            }
+        }
+        Err(error) => writeln!(screen, "error: {}", error.text()),
+    }
+}

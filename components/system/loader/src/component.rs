@@ -1,0 +1,91 @@
+//! Entry points.
+
+use super::failure::{Failed, Failures};
+use super::load;
+use cairn::sync::Mutex;
+use cairn::window::{ReadWindow, WriteWindow};
+use cairn::{Caller, Error, InstanceId};
+use cairn_abi::descriptor::NAME_SIZE;
+use cairn_abi::package::HEAD_MAXIMUM;
+use cairn_interfaces as interfaces;
+
+struct Server;
+static SERVER: Server = Server;
+
+cairn::component! {
+    name: "loader",
+    imports: {
+        packages: interfaces::Packages,
+        memory: interfaces::Memory,
+        portals: interfaces::Portals,
+        domain_memory: interfaces::DomainMemory,
+        domain_portals: interfaces::DomainPortals,
+        instances: interfaces::InstanceControl,
+    },
+    exports: { loader: interfaces::Loader = SERVER },
+}
+
+pub use imports::{DOMAIN_MEMORY, DOMAIN_PORTALS, INSTANCES, MEMORY, PACKAGES};
+
+/// The head of the package that is loaded, in whole pages: it is passed on in a window.
+#[repr(C, align(4096))]
+pub struct HeadBytes(pub [u8; HEAD_MAXIMUM]);
+
+/// What one load at a time has.
+struct State {
+    head: HeadBytes,
+    failures: Failures,
+    /// What a life before this one had made and not begun is gone.
+    is_clear: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    head: HeadBytes([0; HEAD_MAXIMUM]),
+    failures: Failures::NONE,
+    is_clear: false,
+});
+
+fn with<T>(
+    caller: Caller,
+    body: impl FnOnce(&mut HeadBytes) -> Result<T, Failed>,
+) -> Result<T, Error> {
+    let mut state = STATE.lock()?;
+    if !state.is_clear {
+        INSTANCES.retire_made()?;
+        state.is_clear = true;
+    }
+    let state = &mut *state;
+    body(&mut state.head).map_err(|failed| {
+        let error = failed.error;
+        state.failures.note(caller.0, failed);
+        error
+    })
+}
+
+impl interfaces::Loader for Server {
+    fn load(
+        &self,
+        caller: Caller,
+        package: ReadWindow<'_>,
+        name: ReadWindow<'_>,
+    ) -> Result<InstanceId, Error> {
+        let (mut package_buffer, mut name_buffer) = ([0; NAME_SIZE], [0; NAME_SIZE]);
+        let package = package.text(&mut package_buffer)?;
+        let name = name.text(&mut name_buffer)?;
+        with(caller, |head| load::load(head, caller.0, package, name))
+    }
+
+    fn unload(&self, caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {
+        let mut buffer = [0; NAME_SIZE];
+        let name = name.text(&mut buffer)?;
+        with(caller, |_| {
+            let ended = INSTANCES.retire_child(caller.0, name);
+            ended.map_err(|error| Failed::unloading(name, error))
+        })
+    }
+
+    fn explain(&self, caller: Caller, text: WriteWindow<'_>) -> Result<usize, Error> {
+        let state = STATE.lock()?;
+        text.write(0, state.failures.of(caller.0)?.bytes())
+    }
+}

@@ -1,0 +1,136 @@
+//! The steps of a load. The first that fails undoes those before it.
+
+use super::component::{DOMAIN_MEMORY, DOMAIN_PORTALS, HeadBytes, INSTANCES};
+use super::content;
+use super::failure::Failed;
+use super::fetch::fetch;
+use super::startup;
+use cairn::section::Section;
+use cairn::text::Line;
+use cairn::{Error, InstanceId};
+use cairn_abi::RegionId;
+use cairn_loader::package::{Head, Import};
+use cairn_loader::placement::{Placement, Wanted};
+
+/// A package.
+pub struct Source<'a> {
+    /// All of its bytes, which nobody else writes.
+    pub bytes: Section,
+    /// It is on the shelf: instances share what they do not change.
+    pub is_shelved: bool,
+    /// Its head, checked.
+    pub head: Head<'a>,
+}
+
+/// Makes an instance called `name` of a package, as a child of `parent`.
+pub fn load(
+    buffer: &mut HeadBytes,
+    parent: InstanceId,
+    package: &str,
+    name: &str,
+) -> Result<InstanceId, Failed> {
+    let is_name = !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    if !is_name {
+        let error = Error::BadArgument;
+        return Err(Failed::new(error, format_args!("`{name}` is no name of an instance")));
+    }
+    let fetched = fetch(buffer, package)?;
+    let bytes = fetched.bytes();
+    let length = bytes.size().min(buffer.0.len());
+    for (place, bytes_of) in (0..length).step_by(8).zip(buffer.0.as_chunks_mut::<8>().0) {
+        *bytes_of = bytes.load(place).to_le_bytes();
+    }
+    let head = Head::read(&buffer.0[..length]).map_err(|fault| {
+        Failed::new(
+            Error::Malformed,
+            format_args!("the package `{package}` cannot be read: {fault}"),
+        )
+    })?;
+    let size = head.numbers().head_size as usize;
+    let made = DOMAIN_MEMORY.make(parent, name, &buffer.0[..size]);
+    let instance = made.map_err(|error| {
+        Failed::new(error, format_args!("no memory for `{name}`: {}", lacking(error)))
+    })?;
+    let source = Source { bytes, is_shelved: fetched.is_shelved(), head };
+    let made = fill(&source, instance, name)
+        .and_then(|()| connect(&source.head, instance, name))
+        .and_then(|()| {
+            INSTANCES.begin(instance).map_err(|error| {
+                let why = match error {
+                    Error::Exhausted => {
+                        "its parent has no threads, semaphores or locks left for it"
+                    }
+                    Error::NotAllowed => "its priority is above that of its parent",
+                    Error::Dead => "its parent ends",
+                    error => error.text(),
+                };
+                Failed::new(error, format_args!("`{name}` cannot begin: {why}"))
+            })
+        });
+    match made {
+        Ok(()) => Ok(instance),
+        Err(failed) => {
+            if let Err(error) = INSTANCES.retire(instance) {
+                cairn::log::error!("what was made of {name} stays: {}", error.text());
+            }
+            Err(failed)
+        }
+    }
+}
+
+/// What a parent or the system lacks.
+fn lacking(error: Error) -> &'static str {
+    match error {
+        Error::Exhausted => "its parent's quota, or what the system has left, does not hold it",
+        Error::NotAllowed => "its parent may have no more children",
+        Error::Busy => "the name is taken",
+        error => error.text(),
+    }
+}
+
+/// Puts the content into the memory that was made for it.
+fn fill(source: &Source, instance: InstanceId, name: &str) -> Result<(), Failed> {
+    let head = source.head.numbers();
+    let wanted = Wanted {
+        image: head.image_size.into(),
+        heap: head.heap,
+        stack: head.stack,
+        call_stack: head.call_stack,
+        call_stacks: head.activations.into(),
+    };
+    let region = RegionId(instance.0);
+    let placement = Placement::new(&wanted, region);
+    content::give_segments(source, instance, &placement)
+        .and_then(|()| startup::give(&source.head, instance, name, &placement))
+        .and_then(|()| DOMAIN_MEMORY.finish(instance))
+        .map_err(|error| {
+            Failed::new(error, format_args!("no content for `{name}`: {}", error.text()))
+        })
+}
+
+/// Connects all imports that are not left out.
+fn connect(head: &Head, instance: InstanceId, name: &str) -> Result<(), Failed> {
+    DOMAIN_PORTALS.add_domain(instance).map_err(|error| {
+        Failed::new(error, format_args!("no portals for `{name}`: {}", error.text()))
+    })?;
+    head.imports().try_for_each(|import| connect_import(&import, instance))
+}
+
+fn connect_import(import: &Import, instance: InstanceId) -> Result<(), Failed> {
+    let Some((server, export)) = import.server else { return Ok(()) };
+    let (first, signature) = (import.first_portal as u64, import.signature().as_bytes());
+    let name = Line::<64>::of(format_args!("{server}.{export}"));
+    let made = DOMAIN_PORTALS.connect(instance, first, name.text(), import.version, signature);
+    made.map_err(|error| {
+        let why = match error {
+            Error::NotFound => "there is no such export",
+            Error::NotAllowed => "it is not open to what is loaded",
+            Error::VersionMismatch => "it serves another interface, or another version",
+            Error::Exhausted => "the server has no stack left for one more client, or the client no room for portals",
+            error => error.text(),
+        };
+        let (of, interface) = (import.name(), import.interface());
+        Failed::new(error, format_args!("import `{of}` ({interface}) from `{server}.{export}`: {why}"))
+    })
+}
