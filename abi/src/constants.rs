@@ -5,7 +5,9 @@
 use crate::arch::{interrupt, page_table, trap};
 use crate::device::{self, register};
 use crate::parameters::Parameters;
-use crate::{Error, address, descriptor, domain, float, literal, semaphore, startup, thread};
+use crate::{
+    Error, address, descriptor, domain, float, grant, literal, semaphore, startup, thread,
+};
 use core::fmt::{self, Write};
 
 /// Name and number of constants, by the module that has them.
@@ -83,11 +85,12 @@ const ASSEMBLY: &[(&str, i64)] = constants! {
         PAGE_SIZE, KERNEL_STACK_HALF_BIT;
     float: FLOAT_REGISTERS, FLOAT_CONTROL, FLOAT_STATE, FLOAT_PRESERVED, FLOAT_OWNER,
         FLOAT_OLDER, FLOAT_OWNER_CELL;
+    grant: LIMIT_USES, LIMIT_UNTIL;
     semaphore: SEMAPHORE_LEVEL;
     device: DESCRIPTOR_SIZE, AVAILABLE_INDEX, AVAILABLE_ENTRIES;
     register: QUEUE_NOTIFY, INTERRUPT_ACKNOWLEDGE, CONFIGURATION;
     literal: LITERAL_ABORT, LITERAL_INDEX, LITERAL_RETURN, LITERAL_SPACE, LITERAL_TABLE, LITERAL_ENTRY, LITERAL_WAITERS, LITERAL_STUB,
-        LITERAL_STACK, LITERAL_CONSTANT, LITERAL_SERVICES, LITERAL_SOURCE, LITERAL_SOURCE_SIZE, LITERAL_SOURCE_ENTRY,
+        LITERAL_STACK, LITERAL_LIMITS, LITERAL_CONSTANT, LITERAL_SERVICES, LITERAL_SOURCE, LITERAL_SOURCE_SIZE, LITERAL_SOURCE_ENTRY,
         LITERAL_SEMAPHORE, LITERAL_NOTED, LITERAL_QUEUE, LITERAL_IDENTIFIER, LITERAL_COUNTER, LITERAL_REGISTERS,
         LITERAL_DESCRIPTORS, LITERAL_DEVICE_ADDRESS, LITERAL_DMA_SIZE, LITERAL_LENGTH_MASK, LITERAL_COUNT, LITERAL_RINGS, SERVICE_FLOAT,
         SERVICE_FLOAT_RESUME, SERVICE_FLOAT_BEGIN, MARK_RETURN, MARK_DEAD;

@@ -5,6 +5,7 @@
 //! address.
 
 use crate::address::{ACTIVATIONS, DOMAINS};
+use crate::grant::{GRANTS_MAXIMUM, limits};
 use crate::identifier::DomainId;
 
 /// Bytes in a domain block before the portal table. With the table it is no multiple of a page, on purpose: the
@@ -151,9 +152,9 @@ pub const fn stack_queue(index: usize) -> u64 {
     ACTIVATIONS + index as u64 * QUEUE_SIZE
 }
 
-/// Address of activation descriptor `index`, behind the stack queues.
+/// Address of activation descriptor `index`, behind the stack queues and the limits of grants.
 pub const fn activation(index: usize) -> u64 {
-    ACTIVATIONS + QUEUES_MAXIMUM as u64 * QUEUE_SIZE + index as u64 * ACTIVATION_SIZE
+    limits(GRANTS_MAXIMUM) + index as u64 * ACTIVATION_SIZE
 }
 
 /// Words of a row of clients.

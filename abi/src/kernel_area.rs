@@ -3,6 +3,7 @@
 
 use crate::address::*;
 use crate::domain::{activation, stack_queue};
+use crate::grant::limits;
 
 /// Whether several harts have the same frames for the pages of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,7 @@ areas! {
     SEMAPHORES, OfHart, "semaphores";
     // Each hart has queues of its own, from which it takes activations; the descriptors are the same for all.
     stack_queue(0), OfHart, "stack queues";
+    limits(0), Shared, "limits of grants";
     activation(0), Shared, "activations";
     COUNTERS, OfHart, "call counters";
     FINISHER, Shared, "finisher";

@@ -13,6 +13,7 @@ pub mod device;
 pub mod domain;
 pub mod error;
 pub mod float;
+pub mod grant;
 pub mod identifier;
 pub mod interface_text;
 pub mod kernel_area;

@@ -125,19 +125,22 @@ impl Limits {
     }
 }
 
-/// What lies where a callee's stack is looked for.
+/// What a call portal finds beside the two ends: where the callee's stack is looked for, or, since a callee with stacks of its own needs
+/// nothing there, what the call is limited by.
 #[derive(Clone, Copy, Debug)]
 pub enum Ground {
     /// Base of the caller's stack group, or zero.
     Group(u64),
     /// Top of the one stack of a callee that runs to completion.
     Top(u64),
+    /// Of a limited grant: address of its words ([`cairn_abi::grant`]).
+    Limits(u64),
 }
 
 impl Ground {
     /// As a literal has it.
     pub const fn address(self) -> u64 {
-        let (Ground::Group(address) | Ground::Top(address)) = self;
+        let (Ground::Group(address) | Ground::Top(address) | Ground::Limits(address)) = self;
         address
     }
 }
@@ -191,7 +194,7 @@ pub struct Crossing {
     pub constant: u64,
     /// `=`: the index at which the portal will be installed.
     pub index: u64,
-    /// For `s` and `r`.
+    /// For `s` and `r`, and for limited grants.
     pub ground: Ground,
     /// Address of the callee's stack queue for this client, if the specification takes activations.
     pub queue: u64,
@@ -237,6 +240,11 @@ impl Crossing {
     /// Calls take their activations from this stack queue.
     pub fn take_from(&mut self, queue: usize) {
         (self.queue, self.waiters) = (stack_queue(queue), waiters_word(queue));
+    }
+
+    /// Whether calls are those of a limited grant.
+    pub const fn is_limited(&self) -> bool {
+        matches!(self.ground, Ground::Limits(_))
     }
 
     /// Whether the time of a call is stored in its frame.

@@ -6,7 +6,7 @@ use super::fast_path::fast_path;
 use super::float::{begin_float, end_float, find_float, float_elsewhere, start_float};
 use super::frame::{fits_behind, frame_values, stamped_frame_size, window_values};
 use super::links::{Links, call_literals, return_literals};
-use super::parameters::{close_windows, parameters, scrub_unused, value_back};
+use super::parameters::{close_windows, limits, parameters, scrub_unused, value_back};
 use super::upcall::discarding;
 use super::{Crossing, GenerateError, Generated, SemaphoreOperation};
 use crate::literal::*;
@@ -161,7 +161,9 @@ fn call_half(
             Stack::New => code.emit(&stencil::STACK_BELOW_COPIES)?,
             _ => code.emit(&stencil::STACK_WINDOWS)?,
         }
-        for slot in 1..windows as i64 {
+        // If the limits refuse the call, not even the first is open.
+        let first = i64::from(!crossing.is_limited());
+        for slot in first..windows as i64 {
             window_values(code, crossing, slot);
             code.emit(&stencil::WINDOW_CLEAR)?;
         }
@@ -182,6 +184,7 @@ fn call_half(
         _ if is_kernel => code.emit(&stencil::SAVE_THREAD_POINTER)?,
         _ => {}
     }
+    limits(code, specification, crossing)?;
     parameters(code, (specification, types), crossing)?;
     start_float(code, crossing)?;
     // Nothing is hidden from who may read all.
@@ -221,6 +224,8 @@ fn call_half(
             code.label(Label::BadPointer);
             code.emit(&stencil::BAD_POINTER)?;
         }
+    }
+    if windows > 0 || crossing.is_limited() {
         code.label(Label::Refused);
         code.emit(&stencil::REFUSED)?;
     }

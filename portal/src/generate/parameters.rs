@@ -8,6 +8,20 @@ use crate::parameter::Parameters;
 use crate::specification::{Letter, Specification, Stack, State};
 use crate::stencil::{self, Value};
 
+/// Lets a call of a limited grant in, or not.
+pub(super) fn limits(
+    code: &mut Code,
+    specification: &Specification,
+    crossing: &Crossing,
+) -> Result<(), GenerateError> {
+    match specification.stack {
+        _ if !crossing.is_limited() => Ok(()),
+        Stack::New | Stack::Kernel => code.emit(&stencil::LIMITS),
+        // The words' address has its place in a literal that these need.
+        Stack::Shared | Stack::RunToCompletion => Err(GenerateError::DoesNotFit),
+    }
+}
+
 /// Fills in what the portal itself passes, and opens windows.
 pub(super) fn parameters(
     code: &mut Code,

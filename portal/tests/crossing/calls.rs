@@ -118,6 +118,7 @@ impl World {
         let head = connection.crossing.queue;
         let next = connection.activations.get(1).map_or(0, |activation| activation.descriptor);
         let time = self.machine.csr.time;
+        let uses = connection.uses().map(|address| (address, self.word(address)));
         let crossed = self.call(connection.index, stack, arguments);
         self.assert_at(connection.callee, ENTRY);
         self.check_arguments(connection, &crossed, &buffers, time);
@@ -130,6 +131,10 @@ impl World {
         if connection.specification.takes_activation() {
             allowed.push((head, QUEUE_SIZE));
             assert_eq!(self.word(head), next, "the next activation is at the queue's head");
+        }
+        if let Some((address, before)) = uses {
+            assert_eq!(self.word(address), before - 1, "a call is used");
+            allowed.push((address, 8));
         }
         allowed.extend(connection.kernel_stack_word());
         for buffer in buffers.iter().filter(|_| !connection.is_in_place()) {
@@ -419,7 +424,7 @@ impl Connection {
     }
 
     /// The word that says where the thread's stack in the kernel domain goes on below a caller there.
-    fn kernel_stack_word(&self) -> Option<(u64, u64)> {
+    pub fn kernel_stack_word(&self) -> Option<(u64, u64)> {
         let is_below = is_kernel(self.caller) && !self.activations.is_empty();
         is_below.then(|| (thread_block(THREAD).wrapping_add_signed(FIELD_KERNEL_STACK), 8))
     }

@@ -28,6 +28,7 @@ impl World {
         if connection.activations.is_empty() {
             allowed.clear();
         }
+        allowed.extend(connection.kernel_stack_word());
         let top = crossed.frame_before + frame_size(&connection.specification) as u64;
         crossed.assert_writes((crossed.frame_before, top), &allowed);
     }

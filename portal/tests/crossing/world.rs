@@ -340,7 +340,7 @@ impl World {
         self.connect_by(specification, (caller, callee), (crossing, activations))
     }
 
-    fn connect_by(
+    pub fn connect_by(
         &mut self,
         specification: Specification,
         (caller, callee): (usize, usize),

@@ -135,6 +135,20 @@ stencil_time_\position:
     parameter a6, 6
     parameter a7, 7
 
+# A limited grant: is there time, and a call left? It counts once it has its stack: a call that waits for one is made again. Refused,
+# it undoes what was done as with a window. One hart takes from the word, with interrupts off; several would by one instruction.
+stencil_limits:
+    ld      t2, LITERAL_LIMITS(t1)
+    csrr    t4, time
+    ld      t5, LIMIT_UNTIL(t2)
+    addi    t3, zero, ERROR_TIMED_OUT
+    branch_if_not_below t4, t5, to_refused
+    ld      t4, LIMIT_USES(t2)
+    addi    t3, zero, ERROR_EXHAUSTED
+    branch_if_zero t4, to_refused
+    addi    t4, t4, -1
+    sd      t4, LIMIT_USES(t2)
+
 # A slot after a refused one has length zero, so that closing it does nothing.
 stencil_window_clear:
     sd      zero, %lo(window_length)(tp)
@@ -299,7 +313,7 @@ stencil_stack_wait:
     ld      t3, %lo(stack_wait_service)(t3)
     jr      t3
 
-# A window was refused: the abort entry of the return portal undoes the call, but for its scrubbing,
+# A window, or the call itself, was refused: the abort entry of the return portal undoes the call, but for its scrubbing,
 # since the registers are still the caller's.
 stencil_refused:
     addi    a0, t3, 0
