@@ -76,8 +76,8 @@ impl TypeText {
                 meanings.push(alloc::format!("{place}:{}", self.name));
             }
             "InstanceId" | "DomainId" => meanings.push(alloc::format!("{place}:u16")),
-            // The client's domain and its word.
-            "Place" => *place += 1,
+            // The client and its word.
+            "Place" | "Passed" => *place += 1,
             _ => {}
         }
         *place += 1;

@@ -8,6 +8,7 @@ mod inside;
 mod link;
 mod load;
 mod page;
+mod purse;
 mod stage;
 mod steps;
 mod unit;
@@ -39,6 +40,7 @@ pub use load::*;
 #[cfg(target_os = "none")]
 pub use machine::*;
 pub use page::*;
+pub use purse::*;
 pub use stage::*;
 pub use steps::*;
 pub use unit::*;

@@ -4,6 +4,7 @@
 
 mod clock;
 mod console;
+mod grants;
 mod interrupts;
 mod loading;
 mod logs;
@@ -18,6 +19,7 @@ pub mod waiting;
 
 pub use clock::*;
 pub use console::*;
+pub use grants::*;
 pub use interrupts::*;
 pub use loading::*;
 pub use logs::*;

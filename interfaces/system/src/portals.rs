@@ -284,4 +284,13 @@ pub trait PortalListing {
     /// Of what there was no more when an instance was last told [`Error::Exhausted`] in this life, and which key of the
     /// description gives more, as text; the value is its length. `NotFound`: it never was.
     fn refused(&self, instance: InstanceId, text: &mut [u8]) -> Result<usize, Error>;
+    /// Describes the next grant that an instance made, from the number `from` on, as text: to whom, whether that has accepted it, what it is, its
+    /// methods, calls left, how long yet, how often it may be passed on. `NotFound` behind the last; the value is the length of
+    /// the text, and the number of that grant.
+    fn given(
+        &self,
+        instance: InstanceId,
+        from: u64,
+        text: &mut [u8],
+    ) -> Result<(usize, u64), Error>;
 }

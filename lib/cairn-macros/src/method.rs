@@ -71,6 +71,7 @@ impl Method {
                 quote!(#name: ::cairn::window::ReadWindow<'_>)
             }
             Parameter::BytesMut => quote!(#name: ::cairn::window::WriteWindow<'_>),
+            Parameter::Object(_, interface) => quote!(#name: ::cairn::object::Passed<#interface>),
         });
         quote! {
             #(#documentation)*
@@ -88,6 +89,7 @@ impl Method {
                 }
                 Parameter::Bytes | Parameter::Text => quote!(::cairn::window::ReadWindow<'_>),
                 Parameter::BytesMut => quote!(::cairn::window::WriteWindow<'_>),
+                Parameter::Object(_, interface) => quote!(::cairn::object::Passed<#interface>),
             })
             .collect();
         let names = self.parameters.iter().map(|(name, _)| name);
@@ -133,6 +135,9 @@ impl Method {
             Parameter::Text => Some(quote!(#name: &str)),
             Parameter::BytesMut => Some(quote!(#name: &mut [u8])),
             Parameter::Place(_) => Some(quote!(#name: impl ::cairn::object::Places)),
+            Parameter::Object(_, interface) => {
+                Some(quote!(#name: ::cairn::object::Grant<#interface>))
+            }
             Parameter::Context(..) => None,
         });
         let arguments = self.parameters.iter().map(|(name, parameter)| match parameter {
@@ -141,6 +146,7 @@ impl Method {
             Parameter::Text => quote!(#call.bytes(&mut #staging, #name.as_bytes());),
             Parameter::BytesMut => quote!(#call.bytes_mut(&mut #staging, #name);),
             Parameter::Place(_) => quote!(#call.skip(); #call.word(#word);),
+            Parameter::Object(..) => quote!(#call.skip(); #call.word(#name.word());),
             Parameter::Context(..) => quote!(#call.skip();),
         });
         let has_buffers = self.parameters.iter().any(|(_, parameter)| {
@@ -193,6 +199,9 @@ impl Method {
             Parameter::BytesMut => quote!(let #name = ::cairn::__expansion::write_window(&mut #registers);),
             Parameter::Place(ty) => {
                 quote_spanned!(ty.span()=> let #name = ::cairn::__expansion::place::<#ty>(&mut #registers);)
+            }
+            Parameter::Object(_, interface) => {
+                quote!(let #name = ::cairn::__expansion::passed::<#interface>(&mut #registers);)
             }
             Parameter::Context(context, ty) => {
                 let decoder = context.decoder();
@@ -270,6 +279,10 @@ impl Method {
             Parameter::Text => shape("&str"),
             Parameter::BytesMut => shape("&mut [u8]"),
             Parameter::Place(_) => shape("Place"),
+            Parameter::Object(ty, _) => {
+                let shape = quote_spanned!(ty.span()=> <#ty as ::cairn::wire::Value>::SHAPE);
+                quote!(::cairn::__expansion::passed_shape(#shape))
+            }
             Parameter::Context(context, _) => shape(&char::from(context.letter()).to_string()),
         });
         let value = quote_spanned!(value.span()=> <#value as ::cairn::wire::Value>::SHAPE);
@@ -291,6 +304,7 @@ impl Method {
                 Parameter::Text => named("&str"),
                 Parameter::BytesMut => named("&mut [u8]"),
                 Parameter::Place(_) => named("Place"),
+                Parameter::Object(..) => named("Passed"),
                 Parameter::Context(context, _) => named(context.name()),
             };
             quote!((#name, #of))
@@ -312,7 +326,7 @@ impl Method {
             }
             Parameter::Bytes | Parameter::Text => quote!((b'r', 2)),
             Parameter::BytesMut => quote!((b'w', 2)),
-            Parameter::Place(_) => quote!((b'a', 1), (b'i', 1)),
+            Parameter::Place(_) | Parameter::Object(..) => quote!((b'a', 1), (b'i', 1)),
             Parameter::Context(context, _) => {
                 let letter = context.letter();
                 quote!((#letter, 1))

@@ -18,6 +18,8 @@ pub enum Parameter {
     Context(Context, Box<Type>),
     /// Letters `a` and `i`: where the client wants the object that the method returns.
     Place(Box<Type>),
+    /// Letters `a` and `i`: an object, which the client passes on, and its interface.
+    Object(Box<Type>, Box<Type>),
 }
 
 /// What a portal fills in.
@@ -64,7 +66,11 @@ impl Parameter {
     /// The words that it takes at least; a struct's are known to the compiler only.
     pub fn least_words(&self) -> usize {
         match self {
-            Parameter::Bytes | Parameter::Text | Parameter::BytesMut | Parameter::Place(_) => 2,
+            Parameter::Bytes
+            | Parameter::Text
+            | Parameter::BytesMut
+            | Parameter::Place(_)
+            | Parameter::Object(..) => 2,
             Parameter::Value(_) | Parameter::Context(..) => 1,
         }
     }
@@ -110,10 +116,7 @@ pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
                 return Ok(Parameter::Place(Box::new(ty.clone())));
             }
             if cairns_name(ty).as_deref() == Some("Object") {
-                return Err(Error::new_spanned(
-                    ty,
-                    "an object cannot be passed on: a client opens its own (a method can return `Object<dyn Interface>`)",
-                ));
+                return Ok(Parameter::Object(Box::new(ty.clone()), Box::new(object(ty)?.clone())));
             }
             plain(ty)?;
             Ok(Parameter::Value(Box::new(ty.clone())))
@@ -173,8 +176,8 @@ fn check_value(ty: &Type) -> Result<(), Error> {
         )),
         Type::Path(path) => {
             let last = path.path.segments.last().expect("a path has a segment");
-            if is_object(ty) {
-                return object(ty, &last.arguments);
+            if is_object(ty) || cairns_name(ty).as_deref() == Some("Grant") {
+                return object(ty).map(drop);
             }
             if matches!(last.ident.to_string().as_str(), "String" | "Vec" | "Box") {
                 return Err(Error::new_spanned(ty, RETURNS_BYTES));
@@ -193,12 +196,15 @@ pub fn is_object(value: &Type) -> bool {
     cairns_name(value).as_deref() == Some("Object")
 }
 
-fn object(ty: &Type, arguments: &PathArguments) -> Result<(), Error> {
-    if let PathArguments::AngleBracketed(arguments) = arguments
-        && let [GenericArgument::Type(Type::TraitObject(_))] =
+/// The interface in `Object<dyn Interface>`.
+fn object(ty: &Type) -> Result<&Type, Error> {
+    if let Type::Path(path) = ty
+        && let Some(last) = path.path.segments.last()
+        && let PathArguments::AngleBracketed(arguments) = &last.arguments
+        && let [GenericArgument::Type(interface @ Type::TraitObject(_))] =
             arguments.args.iter().collect::<Vec<_>>()[..]
     {
-        return Ok(());
+        return Ok(interface);
     }
     Err(Error::new_spanned(ty, "write the object's interface as `Object<dyn Interface>`"))
 }
@@ -260,9 +266,7 @@ fn unsupported(ty: &Type) -> Error {
         Type::ImplTrait(_) => {
             "`impl Trait` has no fixed layout: write a type with `#[derive(cairn::Wire)]`, `&[u8]` or `&str`"
         }
-        Type::TraitObject(_) => {
-            "an object comes back as `Object<dyn Interface>`, and only as a method's value"
-        }
+        Type::TraitObject(_) => "an object is passed on, or comes back, as `Object<dyn Interface>`",
         Type::Never(_) => "a portal returns: write `Result<(), cairn::Error>`",
         _ => {
             "this type cannot cross a portal: use integers, `bool`, `&[u8]`, `&mut [u8]`, `&str`, or a type with `#[derive(cairn::Wire)]`"

@@ -5,6 +5,7 @@ pub use crate::call::{Arguments, Portals, Registers, Staging};
 pub use crate::component::{
     argument, component, export, first_portal, import, interface, letters, method, version, words,
 };
+pub use crate::object::grant::passed_shape;
 pub use crate::ready::serves;
 pub use crate::wire::{HASH_START, WORDS, hash, hash_word};
 pub use cairn_abi::descriptor::{
@@ -21,7 +22,7 @@ use crate::call::REPLY_WORDS;
 use crate::component::{Caller, CallerThread, Interface, Now, PortalIndex};
 use crate::failure::Ended;
 use crate::log::Console;
-use crate::object::{Object, Place, Places};
+use crate::object::{Grant, Object, Passed, Place, Places};
 use crate::window::{ReadWindow, WriteWindow};
 use crate::wire::{MethodError, Value, Wire};
 use crate::{Error, InstanceId};
@@ -125,6 +126,13 @@ pub fn now<T: Named<Now>>(registers: &mut Registers) -> T {
 pub fn place<T: Named<Place>>(registers: &mut Registers) -> T {
     let client = caller(registers);
     T::named(Place::new(client, registers.word()))
+}
+
+/// A parameter with the letters `a` and `i`: the client, and what it granted.
+#[inline(always)]
+pub fn passed<I: ?Sized>(registers: &mut Registers) -> Passed<I> {
+    let client = caller(registers);
+    Passed::new(client, Grant::from_word(registers.word()))
 }
 
 /// Calls a method that returns an object: reserves a place for it in this component's portal table, for the

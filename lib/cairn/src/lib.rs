@@ -59,5 +59,5 @@ pub use cairn_abi::{self as abi, DomainId, Error, InstanceId};
 pub use cairn_macros::{MethodError, Wire, component, interface};
 pub use component::{Caller, CallerThread, Now, PortalIndex};
 pub use failure::Failure;
-pub use object::{Object, Place};
+pub use object::{Grant, Object, Passed, Place};
 pub use ready::ready;

@@ -1,8 +1,10 @@
 //! Objects: blocks of portals with the server's control word embedded in their code.
 
+pub(crate) mod grant;
 mod parts;
 mod table;
 
+pub use grant::{Grant, Passed};
 pub use parts::ObjectParts;
 pub use table::ObjectTable;
 

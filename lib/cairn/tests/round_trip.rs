@@ -10,7 +10,7 @@ use cairn::call::host::{answer_rest, answer_with};
 use cairn::component::{Interface, Provider};
 use cairn::object::{ObjectTable, Places};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, CallerThread, Error, Now, Object, Place, PortalIndex};
+use cairn::{Caller, CallerThread, Error, Grant, Now, Object, Passed, Place, PortalIndex};
 use std::cell::Cell;
 use std::sync::Mutex;
 
@@ -61,6 +61,8 @@ trait Sample {
     -> Result<u64, Error>;
     fn four(&self, first: u64) -> Result<(Point, u64), Error>;
     fn two(&self) -> Result<(bool, i32), DiskError>;
+    fn keep(&self, object: Object<dyn Counter>, times: u64) -> Result<u64, Error>;
+    fn lend(&self, word: u64) -> Result<Grant<dyn Counter>, Error>;
 }
 
 #[cairn::interface]
@@ -128,6 +130,13 @@ impl Sample for Server {
     }
     fn nothing(&self) -> Result<(), Error> {
         Ok(())
+    }
+    fn keep(&self, object: Passed<dyn Counter>, times: u64) -> Result<u64, Error> {
+        assert_eq!(object.from(), Caller(InstanceId(7)));
+        Ok(object.grant().word() + times)
+    }
+    fn lend(&self, word: u64) -> Result<Grant<dyn Counter>, Error> {
+        Ok(Grant::from_word(word))
     }
     fn many(
         &self,
@@ -251,6 +260,8 @@ fn values_arrive_and_come_back() {
     assert_eq!(proxy.four(0), Err(Error::Busy));
     assert_eq!(proxy.two(), Err(DiskError::Full));
     assert_eq!(proxy.many(1, 2, 3, 4, 5, -6, -7), Ok(1));
+    assert_eq!(proxy.keep(Grant::from_word(1 << 40), 2), Ok((1 << 40) + 2));
+    assert_eq!(proxy.lend(u64::MAX).map(|grant| grant.word()), Ok(u64::MAX));
 }
 
 /// What the reservation is called: index 40, and what tells it from others.
@@ -409,6 +420,8 @@ fn descriptor_says_letters_and_values() {
         ("many", "ciiiiiii", VALUE_UNSIGNED),
         ("four", "ci4", VALUE_WORDS),
         ("two", "c2", VALUE_WORDS),
+        ("keep", "caii", VALUE_UNSIGNED),
+        ("lend", "ci", VALUE_UNSIGNED),
     ];
     let expected: Vec<(String, String, u32)> = expected
         .iter()
@@ -430,7 +443,7 @@ fn component_declares_what_it_calls_and_serves() {
     assert_eq!(declared::SAMPLE.first_portal(), 16 + CounterProxy::METHODS);
     assert_eq!(declared::SECOND.first_portal(), 16 + CounterProxy::METHODS + SampleProxy::METHODS);
     assert_eq!(declared::SECOND, CounterProxy::at_minimal(declared::SECOND.first_portal()));
-    for (import, first) in component.imports.iter().zip([16, 18, 33]) {
+    for (import, first) in component.imports.iter().zip([16, 18, 35]) {
         assert_eq!(import.first_portal, first);
     }
     let names: Vec<&str> =

@@ -22,6 +22,9 @@ pub fn words_of(name: &str, of: &TypeText) -> Vec<String> {
     if of.name == "Place" && of.fields.is_empty() && of.variants.is_empty() {
         return vec!["caller".to_owned(), name.to_owned()];
     }
+    if of.name == "Passed" && of.fields.is_empty() && of.variants.is_empty() {
+        return vec![format!("{name}_granter"), name.to_owned()];
+    }
     if of.fields.is_empty() {
         return vec![name.to_owned()];
     }

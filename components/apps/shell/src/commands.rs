@@ -73,6 +73,14 @@ static COMMANDS: [Command; 21] = [
         run: listing::portals,
     },
     Command {
+        name: "grants",
+        arguments: "[NAME]",
+        help: "what components have passed on, and to whom, with which rights",
+        count: (0, 1),
+        names: Names::Instances,
+        run: listing::grants,
+    },
+    Command {
         name: "names",
         arguments: "",
         help: "what can be opened: name, interface, by whom",

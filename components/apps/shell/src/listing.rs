@@ -174,6 +174,52 @@ pub fn portals(words: &[Word], screen: &mut Screen) -> Result {
     )
 }
 
+pub fn grants(words: &[Word], screen: &mut Screen) -> Result {
+    if let Some(name) = words.first() {
+        return match number_of(name) {
+            Some(number) => grants_of(number, name, screen).and_then(|any| match any {
+                true => Ok(()),
+                false => writeln!(screen, "{name}: has passed on nothing"),
+            }),
+            None => writeln!(screen, "error: no component `{name}`; `ps` lists them all"),
+        };
+    }
+    let (mut result, mut any) = (Ok(()), false);
+    each_instance(|number, name| {
+        if result.is_ok() {
+            result = grants_of(number, name, screen).map(|some| any |= some);
+        }
+    });
+    result?;
+    if any { Ok(()) } else { writeln!(screen, "no component has passed on anything") }
+}
+
+/// Whether there are any.
+fn grants_of(
+    instance: u64,
+    name: &str,
+    screen: &mut Screen,
+) -> core::result::Result<bool, core::fmt::Error> {
+    let columns = &[Text(14), Text(8), Text(28), Text(16), Number(7), Number(9), Number(6)];
+    let header = Row { columns, text: "to state what methods calls time passes" };
+    let mut result = Ok(());
+    let mut any = false;
+    let described = each(
+        |number, text| imports::PORTALS_LISTING.given(InstanceId(instance as u16), number, text),
+        behind,
+        |_, text| {
+            if !any {
+                result = writeln!(screen, "{name}:\n  {header}");
+                any = true;
+            }
+            let row = Row { columns, text };
+            result = result.and_then(|()| writeln!(screen, "  {row}"));
+        },
+    );
+    result?;
+    report(described, screen).map(|()| any)
+}
+
 fn portals_of(instance: u64, name: &str, screen: &mut Screen) -> Result {
     let columns = &[Text(13), Text(23), Text(16)];
     let header = Row { columns, text: "specification to method" };

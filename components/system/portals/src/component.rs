@@ -1,5 +1,6 @@
 //! Entry points: from the portals' registers to the manager and back.
 
+mod grants;
 mod listing;
 mod loading;
 
@@ -61,6 +62,7 @@ cairn::component! {
         listing: interfaces::PortalListing = SERVER,
         types: interfaces::ParameterTypes = SERVER,
         connections: interfaces::Connections = SERVER,
+        grants: interfaces::Grants = SERVER,
     },
     main: main,
 }

@@ -18,6 +18,8 @@ pub struct Target {
     pub owner: InstanceId,
     /// `c`.
     pub constant: u64,
+    /// Address of the words of a limited grant; zero: none.
+    pub limits: u64,
     /// Nothing, but for measurements: trust comes from the description only.
     pub trust: Trust,
 }
@@ -25,7 +27,8 @@ pub struct Target {
 impl Target {
     /// What `server` serves to all, in the trust of the description.
     pub fn of(kind: Kind, server: InstanceId) -> Target {
-        Target { kind, server, owner: NO_INSTANCE, constant: 0, trust: Trust::default() }
+        let trust = Trust::default();
+        Target { kind, server, owner: NO_INSTANCE, constant: 0, limits: 0, trust }
     }
 
     /// The same, until `owner` dies.

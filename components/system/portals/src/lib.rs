@@ -9,6 +9,7 @@ mod area;
 pub mod blocks;
 mod crossing;
 mod entries;
+pub mod grants;
 pub mod instances;
 pub mod known;
 pub mod machine;
@@ -32,8 +33,10 @@ const HALF_MAXIMUM: usize = 1280;
 mod room {
     use super::HALF_MAXIMUM;
     use cairn_portal::parameter::FRAGMENT_MAXIMUM;
+    use cairn_portal::specification::Stack;
     use cairn_portal::{
-        Crossing, Limits, Parameter, Parameters, SemaphoreOperation, Specification, generate,
+        Crossing, Ground, Limits, Parameter, Parameters, SemaphoreOperation, Specification,
+        generate,
     };
 
     #[test]
@@ -44,6 +47,10 @@ mod room {
         let mut words = [0; 2048];
         let mut look = |specification: &Specification, types: &Parameters, operation| {
             let all = (specification, types);
+            let mut crossing = crossing;
+            if specification.stack == Stack::New {
+                crossing.ground = Ground::Limits(8);
+            }
             let call = generate::call(all, operation, &crossing, &mut words).unwrap();
             let (back, _) = generate::back(all, &crossing, &mut words).unwrap();
             longest = longest.max(call).max(back);

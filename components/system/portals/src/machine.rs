@@ -128,6 +128,8 @@ pub trait Machine: Words {
     fn set_client(&self, place: usize, client: InstanceId, is: bool);
     /// The first activation of a stack queue, or the one behind another in the list.
     fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32>;
+    /// The words of a limited grant, by its place: calls that are left, and the tick from which on there are none.
+    fn limits(&self, grant: usize) -> Option<&[AtomicI64; 2]>;
     /// Lets the hart see new portal code.
     fn fence_instruction(&self) -> Result<(), Error>;
 

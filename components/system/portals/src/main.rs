@@ -7,6 +7,8 @@ mod component;
 #[cfg(target_os = "none")]
 mod describe;
 #[cfg(target_os = "none")]
+mod given;
+#[cfg(target_os = "none")]
 mod memory;
 
 /// There is nothing to run on the host; what can be tested there is in the library.

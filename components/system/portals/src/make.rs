@@ -1,12 +1,15 @@
 //! How a block of portals is made, filled and closed.
 
 mod domain;
+mod end;
 mod exchange;
+mod grants;
 mod retire;
 
 use crate::area::GRANULE;
-use crate::blocks::{Block, Blocks, Code, Kind, NO_INSTANCE, Wanted};
+use crate::blocks::{Blocks, Code, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target, with_letters, write};
+use crate::grants::Grants;
 use crate::instances::Instances;
 use crate::machine::{Layout, Machine, Published};
 use crate::pools::Pools;
@@ -23,7 +26,7 @@ use cairn_portal::literal::{
     LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_NEXT, LITERAL_RETURN, LITERAL_SHAPE, LITERALS_SIZE,
 };
 use cairn_portal::specification::{Specification, Stack, State};
-use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Source, plan};
+use cairn_portal::{Crossing, Ground, Parameter, ParameterError, Parameters, Source, plan};
 use core::num::NonZero;
 #[cfg(test)]
 pub(crate) use domain::GRANULES_OF_DOMAIN;
@@ -43,6 +46,7 @@ pub struct Maker {
     /// Registered parameter types.
     types: Parameters,
     exchanges: Exchanges,
+    grants: Grants,
     refusals: Refusals,
     next_counter: u64,
 }
@@ -58,6 +62,7 @@ impl Maker {
         templates: Templates::EMPTY,
         types: Parameters::NONE,
         exchanges: Exchanges::NONE,
+        grants: Grants::EMPTY,
         refusals: Refusals::NONE,
         next_counter: 0,
     };
@@ -293,6 +298,9 @@ impl Maker {
         if let Kind::Semaphore(index) = target.kind {
             crossing.source = Source::Semaphore(index.into());
         }
+        if target.limits != 0 {
+            crossing.ground = Ground::Limits(target.limits);
+        }
         crossing.constant = target.constant;
         crossing.services = layout.header.services;
         crossing.asids = layout.header.asid_bits != 0;
@@ -425,72 +433,6 @@ impl Maker {
         }
         self.next_counter += size;
         self.next_counter - size
-    }
-
-    /// Gives a block up for its holder.
-    pub fn close<M: Machine>(&mut self, machine: &M, place: usize) {
-        self.clear(machine, place);
-        let code = self.blocks.close(place);
-        self.pools.give_back(code);
-    }
-
-    /// Ends a block for others' reasons.
-    fn end<M: Machine>(&mut self, machine: &M, place: usize) {
-        self.clear(machine, place);
-        let code = self.blocks.end(place);
-        self.pools.give_back(code);
-    }
-
-    /// Lets the indexes of a block lead nowhere.
-    fn clear<M: Machine>(&mut self, machine: &M, place: usize) {
-        let block = *self.blocks.get(place);
-        self.put_back(machine, &block);
-        for index in block.indexes() {
-            let no_portal = machine.layout().header.no_portal;
-            machine.set_entry(block.domain, index, no_portal, Published::by_layout());
-        }
-    }
-
-    /// Ends every live block of a maker that `which` accepts: its holder keeps the indexes, which lead nowhere.
-    /// The value is how many.
-    pub fn end_all<M: Machine>(
-        &mut self,
-        machine: &M,
-        maker: InstanceId,
-        which: impl Fn(&Block) -> bool,
-    ) -> u64 {
-        let which = |block: &Block| block.is_live() && which(block);
-        let (mut count, mut last) = (0, None);
-        while let Some(place) = self.blocks.made_by(maker, last, which) {
-            // It stays in the list until its holder closes it.
-            self.end(machine, place);
-            last = Some(place);
-            count += 1;
-        }
-        count
-    }
-
-    /// One step of an instance's end, with at most `most` blocks: closes what it had, and ends what others have of
-    /// it. The value is whether there is more.
-    pub fn end_instance<M: Machine>(
-        &mut self,
-        machine: &M,
-        instance: InstanceId,
-        most: usize,
-    ) -> bool {
-        for _ in 0..most {
-            let Some(place) = self.blocks.ending_with(instance) else { return false };
-            match self.blocks.get(place).client == instance {
-                true => self.close(machine, place),
-                false => self.end(machine, place),
-            }
-        }
-        self.is_left(instance)
-    }
-
-    /// Whether something of an instance is left that its successor must not be handed.
-    pub fn is_left(&self, instance: InstanceId) -> bool {
-        self.blocks.ending_with(instance).is_some()
     }
 }
 

@@ -2,6 +2,7 @@
 //! death.
 
 mod exchange;
+pub mod grants;
 mod lives;
 mod loading;
 

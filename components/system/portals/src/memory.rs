@@ -5,6 +5,7 @@ use cairn::record::Record;
 use cairn::{DomainId, Error, InstanceId, environment, privileged};
 use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
 use cairn_abi::domain::{ACTIVATION_NEXT, ACTIVATION_SIZE, activation, client_row, stack_queue};
+use cairn_abi::grant::limits;
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
 use cairn_portals::machine::{Layout, Machine, Published};
@@ -137,6 +138,11 @@ impl Machine for Memory {
         };
         let first = load(self.queues, address - ACTIVATIONS);
         Some((first.checked_sub(activation(0))? / ACTIVATION_SIZE) as u32)
+    }
+
+    fn limits(&self, grant: usize) -> Option<&[AtomicI64; 2]> {
+        let words = self.queues.get(((limits(grant) - ACTIVATIONS) / 8) as usize..)?;
+        words.first_chunk()
     }
 
     fn fence_instruction(&self) -> Result<(), Error> {

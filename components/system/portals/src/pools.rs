@@ -8,6 +8,7 @@ use crate::queues::Queues;
 use crate::returns::{List, Returns};
 use crate::shares::{Kept, Shares};
 use cairn_abi::address::PORTAL_CODE;
+use cairn_abi::grant::{GRANTS_MAXIMUM, GRANTS_OF_CLIENT};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
@@ -90,6 +91,11 @@ impl Pools {
         self.forget_returns(machine, List::of(instance, u16::MAX));
         self.queues.forget(machine.layout().activations, instance);
         self.shares.remove(instance);
+    }
+
+    /// Grants that a client may bear.
+    pub fn grants(&self) -> usize {
+        self.shares.of_pool(GRANTS_MAXIMUM).min(GRANTS_OF_CLIENT)
     }
 
     /// Blocks that a client may have.

@@ -23,6 +23,8 @@ pub enum Missing {
     Stacks(InstanceId),
     /// Names that it may register.
     Names,
+    /// Grants that it may bear.
+    Grants,
 }
 
 impl Missing {
@@ -35,6 +37,7 @@ impl Missing {
             Missing::Entries => 3,
             Missing::Stacks(_) => 4,
             Missing::Names => 5,
+            Missing::Grants => 6,
         }
     }
 }
@@ -134,6 +137,10 @@ impl Display for Refusal {
             Missing::Names => write!(
                 out,
                 "{name} may register no more names than it has; `names` in its description keeps more"
+            ),
+            Missing::Grants => write!(
+                out,
+                "{name} may pass nothing more on: what it passed on, and what may come of that, is its whole part"
             ),
         }
     }

@@ -102,6 +102,7 @@ impl Recipe {
             Kind::Lock(_) => 2 << 32 | 1,
         };
         let of = of << 1 | u64::from(crossing.counter != 0);
+        let of = of | u64::from(crossing.is_limited()) << 36;
         // What is opened says who the callee is.
         let caller = ends << 40 | u64::from(crossing.caller.float.0) << 48;
         Recipe { of: caller | of, ..Recipe::NONE }
@@ -143,6 +144,8 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     bytes[..LETTERS_SIZE].copy_from_slice(&method.letters);
     let letters = u128::from_le_bytes(bytes);
     let operation = match method.operation {
+        // No semaphore is passed on.
+        None if crossing.is_limited() => 0,
         None => 1,
         Some(SemaphoreOperation::P) => 2,
         Some(SemaphoreOperation::V) => 3,

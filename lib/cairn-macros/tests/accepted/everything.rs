@@ -21,6 +21,10 @@ pub mod disk {
         fn size(&self) -> Result<u64, DiskError>;
         /// An object can return objects of its own interface.
         fn part(&self, place: cairn::Place, name: &str) -> Result<cairn::Object<dyn Disk>, cairn::Error>;
+        /// Objects are passed on.
+        fn copy(&self, from: cairn::Object<dyn Disk>, to: cairn::Object<dyn Disk>) -> Result<u64, DiskError>;
+        /// What a server holds it passes on as well.
+        fn below(&self) -> Result<cairn::Grant<dyn Disk>, cairn::Error>;
     }
 }
 

@@ -4,7 +4,7 @@ use cairn::Error;
 
 #[cairn::interface]
 pub trait Sample {
-    fn method(&self, value: cairn::Object<dyn Other>) -> Result<(), Error>;
+    fn method(&self, value: cairn::Object<Other>) -> Result<(), Error>;
 }
 
 fn main() {}

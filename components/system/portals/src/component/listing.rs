@@ -2,6 +2,7 @@
 
 use super::{Server, locked};
 use crate::describe::describe;
+use crate::given::given;
 use cairn::text::Line;
 use cairn::window::WriteWindow;
 use cairn::{Error, InstanceId};
@@ -18,6 +19,18 @@ impl PortalListing for Server {
         locked(|manager, machine| {
             let (index, line) = describe(manager, machine, instance, index)?;
             line.answer(&text, index as u64)
+        })
+    }
+
+    fn given(
+        &self,
+        instance: InstanceId,
+        from: u64,
+        text: WriteWindow<'_>,
+    ) -> Result<(usize, u64), Error> {
+        locked(|manager, machine| {
+            let (number, line) = given(manager, machine, instance, from)?;
+            line.answer(&text, number as u64)
         })
     }
 

@@ -9,6 +9,7 @@ use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor,
 use cairn_abi::domain::{
     FIELD_ALIVE, FIELD_GENERATION, PORTALS_DESCRIBED, QUEUE_SIZE, Tables, stack_queue,
 };
+use cairn_abi::grant::GRANTS_MAXIMUM;
 use cairn_abi::record::*;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use cairn_portal::invocation::Words;
@@ -94,6 +95,9 @@ pub struct Fake {
     pub described: RefCell<BTreeMap<u32, usize>>,
     /// Instances that the name server was told of.
     pub named: RefCell<BTreeSet<u16>>,
+    limits: Vec<[AtomicI64; 2]>,
+    /// A thread makes a call of the limited grant at this place just before the next entry is written.
+    pub caller: Cell<Option<usize>>,
 }
 
 pub fn letters(text: &str) -> [u8; LETTERS_SIZE] {
@@ -247,6 +251,8 @@ impl Fake {
             words: RefCell::default(),
             described: RefCell::default(),
             named: RefCell::default(),
+            caller: Cell::new(None),
+            limits: (0..GRANTS_MAXIMUM).map(|_| Default::default()).collect(),
         };
         for portal in layout.portals {
             let back = portal.code + 0x200;
@@ -360,6 +366,9 @@ impl Machine for Fake {
         self.entries.borrow()[domain.index()][index]
     }
     fn set_entry(&self, domain: DomainId, index: usize, code: u64, _: Published) {
+        if let Some(grant) = self.caller.take() {
+            self.limits[grant][0].fetch_sub(1, Relaxed);
+        }
         self.looked.set(self.looked.get() + 1);
         self.entries.borrow_mut()[domain.index()][index] = code;
     }
@@ -402,6 +411,9 @@ impl Machine for Fake {
                 free.get(at + 1).copied()
             }
         }
+    }
+    fn limits(&self, grant: usize) -> Option<&[AtomicI64; 2]> {
+        self.limits.get(grant)
     }
     fn fence_instruction(&self) -> Result<(), Error> {
         Ok(())

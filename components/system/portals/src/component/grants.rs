@@ -1,0 +1,52 @@
+//! Entry points for who passes on what it holds.
+
+use super::{SHORT, Server, locked, who};
+use cairn::window::ReadWindow;
+use cairn::{Caller, Error};
+use cairn_abi::grant::{self, Peer};
+use cairn_abi::signature::SIGNATURE_MAXIMUM;
+use cairn_interfaces::{Grants, Rights};
+use cairn_portals::known::Known;
+
+fn peer(word: u64) -> Result<Peer, Error> {
+    Peer::of_word(word).ok_or(Error::BadArgument)
+}
+
+impl Grants for Server {
+    fn grant(&self, caller: Caller, first: u64, to: u64, rights: Rights) -> Result<u64, Error> {
+        let (client, to) = (who(caller)?, peer(to)?);
+        let Rights { methods, passes, uses, until } = rights;
+        let rights = grant::Rights { methods, passes, uses, until };
+        locked(|manager, machine| manager.grant(machine, client, first, to, rights))
+    }
+
+    fn accept(
+        &self,
+        caller: Caller,
+        from: u64,
+        word: u64,
+        version: u64,
+        signature: ReadWindow<'_>,
+    ) -> Result<u64, Error> {
+        let (client, from) = (who(caller)?, peer(from)?);
+        let (mut short, mut long);
+        // As in `open`.
+        let buffer: &mut [u8] = match signature.len() {
+            ..=SHORT => {
+                short = [0; SHORT];
+                &mut short
+            }
+            _ => {
+                long = [0; SIGNATURE_MAXIMUM];
+                &mut long
+            }
+        };
+        let known = Known { version, signature: signature.copy(buffer)? };
+        locked(|manager, machine| manager.accept(machine, client, from, word, known))
+    }
+
+    fn revoke(&self, caller: Caller, word: u64) -> Result<(), Error> {
+        let client = who(caller)?;
+        locked(|manager, machine| manager.revoke_grant(machine, client, word))
+    }
+}

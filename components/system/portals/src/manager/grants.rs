@@ -1,0 +1,130 @@
+//! What clients pass on to each other.
+
+use super::Manager;
+use crate::blocks::Kind;
+use crate::crossing::{Entry, Target};
+use crate::grants::Grant;
+use crate::known::{Client, Known, refuse_itself};
+use crate::machine::Machine;
+use cairn_abi::grant::{Peer, Rights};
+use cairn_abi::{Error, InstanceId};
+
+/// A grant, for people.
+pub struct Given<'manager> {
+    /// What it leads to, and the instance that serves it.
+    pub kind: Kind,
+    /// See [`Given::kind`].
+    pub server: InstanceId,
+    /// Its methods, those without a right included.
+    pub count: usize,
+    /// Who has it, or may accept it.
+    pub receiver: InstanceId,
+    /// Whether that has accepted it.
+    pub is_accepted: bool,
+    /// What may be done with it.
+    pub rights: &'manager Rights,
+    /// How many calls are left; none: any number.
+    pub uses_left: Option<u64>,
+}
+
+impl Manager {
+    fn peer<M: Machine>(
+        &self,
+        machine: &M,
+        client: InstanceId,
+        peer: Peer,
+    ) -> Result<InstanceId, Error> {
+        match peer {
+            Peer::Behind(index) => self.maker.server_of(machine, client, index.into()),
+            Peer::Instance(instance) => Ok(instance),
+        }
+    }
+
+    /// Offers what a client holds, the block that begins at `first` of its table, to another instance, with these rights. The
+    /// word names the grant; that instance alone can accept it, once, as this client's.
+    pub fn grant<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        first: u64,
+        receiver: Peer,
+        rights: Rights,
+    ) -> Result<u64, Error> {
+        let client = client.alive(machine)?;
+        let receiver = self.peer(machine, client, receiver)?;
+        self.maker.grant(machine, (client, first), receiver, rights)
+    }
+
+    /// Makes portals in a client's table to what another offered it, if the client knows its interface: the first index.
+    pub fn accept<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        granter: Peer,
+        word: u64,
+        known: Known<'_>,
+    ) -> Result<u64, Error> {
+        let client = client.alive(machine)?;
+        let granter = self.peer(machine, client, granter)?;
+        let (grant, block) = self.maker.offered(machine, client, granter, word)?;
+        refuse_itself(client, block.server)?;
+        let target = Target::of(block.kind, block.server).ends_with(block.owner);
+        let count = block.indexes().len();
+        match block.kind {
+            Kind::Export(number) | Kind::Object(number, _) => {
+                let export = machine.layout().export(number as usize)?;
+                let methods = machine.layout().methods_of(export);
+                known.check(export.version, methods.iter().map(|method| &method.letters))?;
+                let constant = if let Kind::Object(_, control) = block.kind { control } else { 0 };
+                let target = Target { constant, ..target };
+                let method = |index: usize| Entry::of(&methods[index]);
+                self.maker.accept(machine, grant, &target, count, method)
+            }
+            Kind::Registration(number) => {
+                // What its server took back is passed on no more.
+                let registration = self.registrations.find(number).ok_or(Error::NotFound)?;
+                let methods = &registration.methods[..registration.count];
+                known.check(registration.version, methods.iter().map(|(letters, _)| letters))?;
+                let method = |index: usize| Entry::plain(methods[index].0, methods[index].1);
+                self.maker.accept(machine, grant, &target, count, method)
+            }
+            Kind::Semaphore(_) | Kind::Lock(_) => Err(Error::NotSupported),
+        }
+    }
+
+    /// Takes back what a client granted, with all that came of it.
+    pub fn revoke_grant<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        word: u64,
+    ) -> Result<(), Error> {
+        let client = client.alive(machine)?;
+        self.maker.revoke_grant(machine, client, word)
+    }
+
+    /// The next grant that a client made, at this place of the table of grants or behind it, and its place.
+    pub fn given<M: Machine>(
+        &self,
+        machine: &M,
+        client: InstanceId,
+        from: usize,
+    ) -> Option<(Given<'_>, usize)> {
+        let (grants, blocks) = (self.maker.grants(), self.maker.blocks());
+        let next = |grant: &Grant| grants.from_place(grant.place() + 1);
+        let mut all = core::iter::successors(grants.from_place(from), next);
+        let grant = all.find(|grant| blocks.get(grants.get(*grant).from()).client == client)?;
+        let node = grants.get(grant);
+        let block = blocks.get(node.from());
+        let given = Given {
+            kind: block.kind,
+            server: block.server,
+            count: block.indexes().len(),
+            receiver: node.receiver,
+            is_accepted: node.to().is_some(),
+            rights: &node.rights,
+            uses_left: self.maker.uses_left(machine, grant),
+        };
+        Some((given, grant.place()))
+    }
+}

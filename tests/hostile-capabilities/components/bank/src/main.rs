@@ -1,0 +1,84 @@
+//! Makes coins, and serves them to whoever has them.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::object::ObjectTable;
+use cairn::sync::Semaphore;
+use cairn::window::ReadWindow;
+use cairn::{Caller, Error, Object, Passed, Place};
+use cairn_interfaces::{Grants, Portals};
+use cairn_test_hostile_capabilities_contract::{Bank, Coin};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+cairn::component! {
+    name: "capabilities-bank",
+    imports: { portals: Portals, grants: Grants },
+    exports: { bank: Bank = BANK },
+    objects: { coins: Coin = COINS },
+}
+
+struct Server;
+static BANK: Server = Server;
+
+/// A coin.
+struct Metal(u64);
+static COINS: ObjectTable<Metal, 16> = ObjectTable::new();
+
+static GATE: Semaphore = Semaphore::new(0);
+// Relaxed: a number that is looked at again and again.
+static WAITING: AtomicU64 = AtomicU64::new(0);
+
+impl Bank for Server {
+    fn coin(&self, place: Place, value: u64) -> Result<Object<dyn Coin>, Error> {
+        imports::PORTALS.grant(place, COINS.insert(Metal(value))?)
+    }
+
+    fn melt(&self, value: u64) -> Result<u64, Error> {
+        let mut found = None;
+        COINS.for_each(|control, coin| {
+            if coin.0 == value {
+                found = Some(control);
+            }
+        });
+        let control = found.ok_or(Error::NotFound)?;
+        COINS.remove(control)?;
+        imports::PORTALS.end_object("Coin", control)
+    }
+
+    fn release(&self) -> Result<(), Error> {
+        GATE.release()
+    }
+
+    fn waiting(&self) -> Result<u64, Error> {
+        Ok(WAITING.load(Ordering::Relaxed))
+    }
+
+    fn deposit(&self, coin: Passed<dyn Coin>) -> Result<(), Error> {
+        imports::GRANTS.take(coin).map(drop)
+    }
+}
+
+impl Coin for Metal {
+    fn value(&self) -> Result<u64, Error> {
+        Ok(self.0)
+    }
+
+    fn add(&self, number: u64) -> Result<u64, Error> {
+        Ok(self.0 + number)
+    }
+
+    fn caller(&self, caller: Caller) -> Result<u64, Error> {
+        Ok(caller.0.0.into())
+    }
+
+    fn wait(&self) -> Result<u64, Error> {
+        WAITING.fetch_add(1, Ordering::Relaxed);
+        GATE.acquire().map(|()| self.0)
+    }
+
+    fn sum(&self, bytes: ReadWindow<'_>) -> Result<u64, Error> {
+        let mut copy = [0; 64];
+        Ok(bytes.copy(&mut copy)?.iter().map(|byte| u64::from(*byte)).sum())
+    }
+}

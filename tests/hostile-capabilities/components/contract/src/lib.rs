@@ -1,0 +1,60 @@
+//! An object that is passed on, who makes it, and who gets it.
+#![no_std]
+#![forbid(unsafe_code)]
+
+use cairn::{Caller, Error, Grant, Object, Place};
+
+/// Who makes coins.
+#[cairn::interface]
+pub trait Bank {
+    /// A coin of this value.
+    fn coin(&self, place: Place, value: u64) -> Result<Object<dyn Coin>, Error>;
+    /// Ends the coins of this value; the value is how many blocks of portals led to them.
+    fn melt(&self, value: u64) -> Result<u64, Error>;
+    /// Lets one thread go on that waits in a coin.
+    fn release(&self) -> Result<(), Error>;
+    /// How many threads have come to wait in one, in all.
+    fn waiting(&self) -> Result<u64, Error>;
+    /// Passes a coin on to who serves it.
+    fn deposit(&self, coin: Object<dyn Coin>) -> Result<(), Error>;
+}
+
+/// What is passed on.
+#[cairn::interface]
+pub trait Coin {
+    /// Its value.
+    fn value(&self) -> Result<u64, Error>;
+    /// The value and a number.
+    fn add(&self, number: u64) -> Result<u64, Error>;
+    /// The instance that calls.
+    fn caller(&self, caller: Caller) -> Result<u64, Error>;
+    /// Waits until the bank is told; then the value.
+    fn wait(&self) -> Result<u64, Error>;
+    /// The sum of bytes.
+    fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
+}
+
+/// Who gets coins, and does with them what it is told, whatever it may.
+#[cairn::interface]
+pub trait Agent {
+    /// Accepts a coin; the value is the place where it has it.
+    fn keep(&self, coin: Object<dyn Coin>) -> Result<u64, Error>;
+    /// Accepts what `granter` is said to have granted by this word.
+    fn keep_word(&self, granter: u64, word: u64) -> Result<u64, Error>;
+    /// Tries so many words from one on, as if each of the first `granters` instances had granted it; the value is how many it got.
+    fn guess(&self, from: u64, words: u64, granters: u64) -> Result<u64, Error>;
+    /// Calls a method of the coin at a place, by its number; the value is what that answers.
+    fn call(&self, place: u64, method: u64) -> Result<u64, Error>;
+    /// Calls it so often; the value is how many of these calls were answered.
+    fn hammer(&self, place: u64, times: u64) -> Result<u64, Error>;
+    /// Gives a coin up.
+    fn drop(&self, place: u64) -> Result<(), Error>;
+    /// Grants the coin at a place to an instance; the word that names the grant.
+    fn pass(&self, place: u64, to: u64, passes: u64, calls: u64) -> Result<u64, Error>;
+    /// Takes a grant back.
+    fn revoke(&self, word: u64) -> Result<(), Error>;
+    /// Grants the coin at a place to its caller, as a method returns what it holds.
+    fn lend(&self, caller: Caller, place: u64) -> Result<Grant<dyn Coin>, Error>;
+    /// Grants a coin of its own to an instance until it may grant no more; the value is how often it did, and the error is another.
+    fn flood(&self, to: u64) -> Result<u64, Error>;
+}
