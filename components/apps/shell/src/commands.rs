@@ -31,7 +31,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 21] = [
+static COMMANDS: [Command; 22] = [
     Command {
         name: "help",
         arguments: "",
