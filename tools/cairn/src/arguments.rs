@@ -135,7 +135,7 @@ pub enum Command {
     },
     /// Make a component package, which a system that runs can load; or show what is in one
     Pack {
-        /// A package of the system, or a component: that with its defaults
+        /// A package of the system, or a component by its name or path: that with its defaults
         #[arg(required_unless_present = "show")]
         name: Option<String>,
         /// The system whose packages and instances it is made for: a name in systems/, or the path of a description

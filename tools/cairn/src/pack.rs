@@ -12,11 +12,13 @@ use cairn_loader::package::{Export, Head, Import, Package, Segment};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Makes the package of this name of a system: one of its packages, or the component of that name with its defaults.
+/// Makes the package of this name of a system: one of its packages, or the component of that name, or at that path, with its
+/// defaults.
 pub fn make(name: &str, system: &str, board: Option<&str>) -> Result<Vec<u8>> {
     let parts = Parts::with_package(system, board, name)?;
     let packages = &parts.system.packages;
-    let place = packages.iter().position(|package| *package.instance.name == name);
+    let called = name.rsplit('/').next();
+    let place = packages.iter().position(|package| Some(package.instance.name.as_str()) == called);
     let place = place.with_context(|| format!("{system} has no package `{name}`"))?;
     package_of(&parts, place, parts.packaged()[place])
 }
@@ -27,6 +29,7 @@ pub fn write(name: &str, system: &str, board: Option<&str>, file: &Path) -> Resu
     let package = Package::read(&bytes).map_err(|fault| anyhow!("{fault}"))?;
     std::fs::write(file, &bytes).with_context(|| format!("cannot write {}", file.display()))?;
     let hash = hexadecimal(&package.head().numbers().hash);
+    let name = package.head().name();
     Ok(format!("{}: {name}, {} bytes, sha256 {hash}\n", file.display(), bytes.len()))
 }
 

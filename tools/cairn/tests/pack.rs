@@ -10,7 +10,7 @@ use cairn_tool::{components, pack};
 /// As an image's begin is added on the target, page by page, a package holds what the layout would have placed there.
 #[test]
 fn a_package_is_its_component_wherever_it_is_placed() {
-    let bytes = pack::make("greeter", "demo", None).unwrap();
+    let bytes = pack::make("examples/greeter", "demo", None).unwrap();
     let package = Package::read(&bytes).unwrap();
     assert!(package.is_whole());
     let component = components::component("examples/greeter").unwrap();

@@ -42,7 +42,8 @@ pub fn load_with(
     load_packing(files, system, board, settings, None)
 }
 
-/// The same, with a package of this name: if the description has none, it is the component of that name with its defaults.
+/// The same, with a package of this name: if the description has none, it is the component of that name, or at
+/// that path, with its defaults.
 pub fn load_packing(
     files: &dyn Files,
     system: &str,

@@ -61,7 +61,7 @@ pub(super) fn read_package(value: &Value<'_>, report: &mut Report) -> Option<Ins
     (report.errors().len() == before).then_some(draft)
 }
 
-/// The packages with what the shelf says: one that has no table is the component of its name, with its defaults.
+/// The packages with what the shelf says: one that has no table is the component of its name, or at its path, with its defaults.
 pub(super) fn shelve(
     packages: Vec<InstanceDraft>,
     shelf: &[Located<String>],
@@ -70,11 +70,13 @@ pub(super) fn shelve(
     let draft = |instance| PackageDraft { instance, is_shelved: false, has_defaults: false };
     let mut packages: Vec<PackageDraft> = packages.into_iter().map(draft).collect();
     for (place, name) in shelf.iter().enumerate() {
-        if let Some(other) = shelf[..place].iter().find(|other| ***other == **name) {
+        let short = called(name);
+        let mut before = shelf[..place].iter();
+        if let Some(other) = before.find(|other| called(other) == short) {
             report.push(
                 Error::new(
                     &name.place,
-                    format!("`{name}` is on the shelf twice"),
+                    format!("`{short}` is on the shelf twice"),
                     "expected each package once",
                     "remove one of them: a package can be loaded as often as one wants",
                 )
@@ -83,7 +85,7 @@ pub(super) fn shelve(
             continue;
         }
         let mut described = packages.iter_mut();
-        match described.find(|package| *package.instance.name == **name) {
+        match described.find(|package| *package.instance.name == short) {
             Some(package) => package.is_shelved = true,
             None => packages.extend(defaults(name, report)),
         }
@@ -92,9 +94,9 @@ pub(super) fn shelve(
 }
 
 impl Draft {
-    /// Adds the package of this name, if it is not there: the component of that name.
+    /// Adds the package of this name, if it is not there: the component of that name, or at that path.
     pub fn add_package(&mut self, name: &Located<String>, report: &mut Report) {
-        if !self.packages.iter().any(|package| *package.instance.name == **name) {
+        if !self.packages.iter().any(|package| *package.instance.name == called(name)) {
             let package = defaults(name, report);
             let is_shelved = false;
             self.packages.extend(package.map(|package| PackageDraft { is_shelved, ..package }));
@@ -102,7 +104,12 @@ impl Draft {
     }
 }
 
-/// The package of the component of this name.
+/// What a package is called that is named by its component, which may be a path.
+fn called(component: &str) -> &str {
+    component.rsplit('/').next().unwrap_or(component)
+}
+
+/// The package of this component.
 fn defaults(name: &Located<String>, report: &mut Report) -> Option<PackageDraft> {
     let node = |data| Node { place: name.place.clone(), data };
     let entry = |key: &str, value| Entry {
@@ -116,7 +123,7 @@ fn defaults(name: &Located<String>, report: &mut Report) -> Option<PackageDraft>
         // What it takes is known when it is built.
         entry("memory", node(Data::Integer(Some(MEMORY_MAXIMUM.into())))),
     ];
-    let entry = entry(name, node(Data::Table(table)));
+    let entry = entry(called(name), node(Data::Table(table)));
     let instance = read_package(&Value::new(&entry), report)?;
     Some(PackageDraft { instance, is_shelved: true, has_defaults: true })
 }

@@ -6,4 +6,5 @@ mod format;
 mod golden;
 mod model;
 mod mutation;
+mod packages;
 mod schema;

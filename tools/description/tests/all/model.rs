@@ -231,27 +231,6 @@ fn instances_are_numbered_in_the_order_of_the_file() {
 }
 
 #[test]
-fn packages_are_those_with_a_table_and_those_of_the_shelf() {
-    let (system, connected) = good("packages");
-    let names: Vec<&str> = system.packages.iter().map(|one| one.instance.name.as_str()).collect();
-    assert_eq!(names, ["relay", "file", "plain", "echo"]);
-    let shelf: Vec<usize> = system.shelf().map(|(place, _)| place).collect();
-    assert_eq!(shelf, [0, 2, 3]);
-    let [relay, file, plain, echo] = system.packages.as_slice() else { panic!() };
-    assert_eq!((*relay.instance.memory, *relay.instance.children), (128 << 10, 3));
-    assert_eq!((relay.instance.number, relay.instance.role), (InstanceId(0), None));
-    assert_eq!((relay.instance.stacks.count, file.instance.stacks.count), (4, 2));
-    assert_eq!(relay.exports[0].policy, "loader file");
-    assert_eq!([relay, file, plain, echo].map(|one| one.has_defaults), [false, false, true, true]);
-    assert_eq!(*system.instances[system.instance("loader").unwrap()].children, 200);
-    assert_eq!(*system.instances[0].children, 0);
-    let [of_relay, of_file, ..] = connected.packages.as_slice() else { panic!() };
-    assert_eq!(of_relay.imports, [Some(("echo".to_owned(), "echo".to_owned()))]);
-    assert_eq!((of_relay.exports.as_slice(), of_file.arguments.len()), (&[Some(0)][..], 8));
-    assert_eq!(of_file.arguments[4], Value::Text("A title".into()));
-}
-
-#[test]
 fn kinds_of_virtio_devices_get_devices_of_the_board() {
     let (system, _) = good("virtio");
     let devices = |name: &str| -> Vec<(&str, Option<Virtio>, bool)> {
