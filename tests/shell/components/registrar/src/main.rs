@@ -1,15 +1,16 @@
-//! Registers names at run time, which no description knows.
+//! Registers names at run time, which no description knows, and passes on what it has opened.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::{Caller, InstanceId};
 use cairn_abi::Error;
 use cairn_abi::descriptor::Reply;
-use cairn_interfaces::Portals;
+use cairn_interfaces::{Clock, Grants, Portals, Rights};
 
 cairn::component! {
     name: "shell-registrar",
-    imports: { portals: Portals },
+    imports: { portals: Portals, grants: Grants },
     main: main,
 }
 
@@ -34,4 +35,11 @@ fn main() {
     imports::PORTALS
         .publish(bell.first_portal().into(), "registrar.bell", "shell")
         .expect("the name is free");
+    // To the shell, the instance before this one, which never accepts it.
+    let clock = imports::PORTALS.open_object::<dyn Clock>("clock.clock").expect("it is open");
+    let shell = Caller(InstanceId(cairn::environment::startup().instance.0 - 1));
+    let rights = const { Rights::ALL.only::<dyn Clock>(&["uptime", "timer"]).passed_on(2) };
+    for rights in [rights, Rights::ALL.calls(3).until(1)] {
+        imports::GRANTS.pass_to(&clock, shell, rights).expect("it may be passed on");
+    }
 }
