@@ -1,10 +1,12 @@
 //! A hart that remembers where each address led, or that it led nowhere, until it is fenced. QEMU's forgets at
 //! every switch of domains, real ones sooner or later.
 
+use crate::loading_tests;
 use crate::manager::Manager;
 use crate::tables::{self, READ, USER};
 use crate::tests::{ONE, TWO, World, behind, data, region_of, stack_top, steps, window_slot};
 use cairn_abi::address::*;
+use cairn_abi::loadable::stack_alias;
 use cairn_abi::{Error, InstanceId};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -61,10 +63,65 @@ impl Hart {
     }
 }
 
+/// The hart of this test looks at these addresses.
+fn remember(world: &'static World, addresses: Vec<(InstanceId, u64)>) {
+    let (remembered, tables) = (RefCell::default(), Cell::default());
+    let hart = Hart { world, addresses, remembered, tables };
+    HART.with(|place| place.set(hart).ok().expect("it is this test's alone"));
+}
+
+fn check(operation: &str) {
+    HART.with(|hart| hart.get().unwrap().check(operation));
+}
+
+fn fence() {
+    HART.with(|hart| hart.get().map_or((), Hart::fence));
+}
+
+/// A number has one instance after the other: no translation of the first leads to a page of the second, in its own domain or by the
+/// kernel's aliases of its stacks.
+#[test]
+fn nothing_is_stale_when_a_number_is_anothers() {
+    let world: &'static World = Box::leak(Box::new(World::loading(1)));
+    let manager = Manager { fence, ..world.manager() };
+    let number = InstanceId(3);
+    let head = loading_tests::head();
+    let placed = loading_tests::placement(number, &manager);
+    let start = manager.place(number).unwrap().start_address();
+    let own = (placed.image().start..placed.heap().end).step_by(PAGE_SIZE as usize);
+    let stacks = placed.stacks().map(|stack| stack.end - PAGE_SIZE);
+    let own = own.chain(stacks).chain([STARTUP_OFFSET, LOG_OFFSET, placed.end()]);
+    let pages = (0..4).map(|page| (ONE, behind(ONE) + page * PAGE_SIZE));
+    let aliases = (0..10).map(|activation| (ONE, stack_alias(activation)));
+    let own = own.map(|offset| (number, start + offset));
+    remember(world, own.chain(pages).chain(aliases).collect());
+    check("the start");
+    for _ in 0..2 {
+        let made = loading_tests::make(&manager, ONE, "valve", &head).unwrap();
+        assert_eq!(made, number);
+        check("make");
+        loading_tests::give_all_by(world, &manager, number, &check);
+        manager.finish(number).unwrap();
+        check("finish");
+        manager.allocate(number, 1).unwrap();
+        check("allocate of what was loaded");
+        manager.kill(number).unwrap();
+        steps(|cursor| manager.release(number, cursor));
+        check("release of what was loaded");
+        manager.retire(number).unwrap();
+        check("retire");
+        loading_tests::make(&manager, ONE, "valve", &head).unwrap();
+        manager.retire(number).unwrap();
+        check("retire of what was not finished");
+    }
+    manager.kill(TWO).unwrap();
+    manager.retire(TWO).unwrap();
+    check("retire of the layout's");
+}
+
 #[test]
 fn nothing_is_stale_after_any_operation() {
     let world: &'static World = Box::leak(Box::new(World::new()));
-    let fence = || HART.with(|hart| hart.get().map_or((), Hart::fence));
     let manager = Manager { fence, ..world.manager() };
     let section = manager.make_section(ONE, 3).unwrap();
     manager.drop_section(ONE, section).unwrap();
@@ -76,14 +133,7 @@ fn nothing_is_stale_after_any_operation() {
         let further = [behind(instance), section].into_iter().flat_map(pages);
         laid_out.into_iter().chain(further).map(move |address| (instance, address))
     });
-    let hart = Hart {
-        world,
-        addresses: addresses.collect(),
-        remembered: RefCell::default(),
-        tables: Cell::default(),
-    };
-    let check = |operation: &str| HART.with(|hart| hart.get().unwrap().check(operation));
-    HART.with(|place| place.set(hart).ok().expect("it is this test's alone"));
+    remember(world, addresses.collect());
 
     check("the start");
     let address = manager.allocate(ONE, 4).unwrap();

@@ -1,6 +1,7 @@
 //! The layout's record as the memory manager sees it, who alone changes it: as words of physical memory, which others may be reading.
 //! Where nothing is loaded, nothing is ever written.
 
+use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::{Entries, Slot};
 use cairn_abi::record::{
     Activation, Device, Export, Header, Instance, Interrupt, Method, Portal, Segment, Thread,
@@ -93,12 +94,12 @@ impl<'a, T> Table<'a, T> {
         self.words.chunks_exact(Self::WORDS).map(|words| Entry { words, entry: PhantomData })
     }
 
-    /// Those of a slot, each with its place.
-    pub fn part(
-        self,
-        entries: Entries,
-    ) -> impl Iterator<Item = (usize, Entry<'a, T>)> + use<'a, T> {
-        entries.range().filter_map(move |place| Some((place, self.get(place)?)))
+    /// Those of a slot.
+    pub fn part(self, entries: Entries) -> impl Iterator<Item = Entry<'a, T>> + use<'a, T> {
+        let (first, count) = (entries.first as usize, entries.count as usize);
+        let words = self.words.get(first * Self::WORDS..).unwrap_or(&[]);
+        let words = words.chunks_exact(Self::WORDS).take(count);
+        words.map(|words| Entry { words, entry: PhantomData })
     }
 }
 
@@ -183,6 +184,13 @@ fields! {
 }
 
 impl Entry<'_, Instance> {
+    /// Its name.
+    pub fn name(self) -> Name {
+        let place = offset_of!(Instance, name);
+        let words: [u64; NAME_SIZE / 8] = core::array::from_fn(|word| self.field(place + word * 8));
+        zerocopy::transmute!(words)
+    }
+
     /// Whether there is an instance at this place.
     pub fn is_there(self) -> bool {
         self.number() != InstanceId(0)

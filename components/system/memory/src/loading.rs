@@ -169,7 +169,7 @@ impl Manager<'_> {
             let number = InstanceId(number);
             let is_unused = self.state.numbers.get(number).is_ok_and(|one| one.is(Stage::Unused));
             let is_there = other.is_there() || !is_unused;
-            number != new.number && is_there && other.read().name == name
+            number != new.number && is_there && other.name() == name
         });
         if has_it { Err(Error::Busy) } else { Ok(()) }
     }
@@ -190,7 +190,7 @@ impl Manager<'_> {
         }
         self.map_zeros(new, new.placement.heap(), OWN | USER | READ | WRITE)?;
         let activations = self.record.activations.part(new.slot.activations);
-        for (stack, (_, activation)) in new.placement.stacks().zip(activations) {
+        for (stack, activation) in new.placement.stacks().zip(activations) {
             self.map_zeros(new, stack.clone(), OWN | USER | READ | WRITE)?;
             let top = new.address(stack.end - PAGE_SIZE);
             let page = self.tables.find(new.root, top).map(tables::page);

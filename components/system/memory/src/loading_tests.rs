@@ -87,11 +87,11 @@ fn head_with(change: impl Fn(&mut Writer)) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-fn head() -> Vec<u8> {
+pub(crate) fn head() -> Vec<u8> {
     head_with(|_| ())
 }
 
-fn make(
+pub(crate) fn make(
     manager: &Manager,
     parent: InstanceId,
     name: &str,
@@ -100,7 +100,7 @@ fn make(
     manager.make(parent, name, &Head::read(head).expect("a good head"))
 }
 
-fn placement(number: InstanceId, manager: &Manager) -> Placement {
+pub(crate) fn placement(number: InstanceId, manager: &Manager) -> Placement {
     let wanted = Wanted {
         image: 6 * PAGE_SIZE,
         heap: PAGE_SIZE,
@@ -121,8 +121,17 @@ fn page_of(world: &World, owner: InstanceId, word: i64) -> u64 {
 
 /// Gives all content of the writer's package.
 fn give_all(world: &World, number: InstanceId) {
-    let manager = world.manager();
-    let image = placement(number, &manager).image().start;
+    give_all_by(world, &world.manager(), number, |_| ());
+}
+
+/// The same, with what is done after each step.
+pub(crate) fn give_all_by(
+    world: &World,
+    manager: &Manager,
+    number: InstanceId,
+    done: impl Fn(&str),
+) {
+    let image = placement(number, manager).image().start;
     for (offset, content) in [
         (image, CONTENT_TEXT),
         (image + PAGE_SIZE, CONTENT_TEXT),
@@ -130,8 +139,13 @@ fn give_all(world: &World, number: InstanceId) {
         (image + 4 * PAGE_SIZE, CONTENT_DATA),
         (STARTUP_OFFSET, CONTENT_CONSTANTS),
     ] {
-        let from = page_of(world, ONE, offset as i64);
+        let from = manager.allocate(ONE, 1).unwrap();
+        done("allocate of content");
+        let (physical, _) = world.page(ONE, from).unwrap();
+        let words = (0..512).map(|place| (physical + place * 8, offset as i64 + place as i64));
+        words.for_each(|(at, word)| world.word(at).store(word, Relaxed));
         manager.give(ONE, number, (offset, from), 1, content).unwrap();
+        done("give");
         assert_eq!(world.page(ONE, from), None, "the loader reaches it no more");
     }
 }
@@ -225,7 +239,7 @@ fn a_package_becomes_an_instance() {
     // The exports.
     let places = manager.places(number).unwrap();
     let exports: Vec<Export> =
-        manager.record.exports.part(places.exports).map(|(_, one)| one.read()).collect();
+        manager.record.exports.part(places.exports).map(|one| one.read()).collect();
     assert_eq!((record.first_export, record.export_count), (places.exports.first, 2));
     assert_eq!((name_text(&exports[0].name), exports[0].method_count), ("store", 1));
     assert_eq!((exports[0].open, exports[1].open), ([2, 0, 0, 0], [0; 4]));

@@ -11,7 +11,7 @@ use crate::settled::Settled;
 use crate::tables::{self, GLOBAL, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
-use cairn_abi::loadable::Slot;
+use cairn_abi::loadable::{Entries, Slot};
 use cairn_abi::memory::FREE_PAGES_MAXIMUM;
 use cairn_abi::record::{Header, Instance, Segment};
 use cairn_abi::{Error, InstanceId};
@@ -108,7 +108,10 @@ impl<'a> Manager<'a> {
         record: Entry<Instance>,
     ) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
         let number = record.number();
-        self.record.segments.iter().filter(move |segment| segment.instance() == number)
+        let all = Entries { first: 0, count: self.header.segments.count };
+        // Where components are loaded there are many that are nobody's.
+        let own = self.places(number).map_or(all, |places| places.segments);
+        self.record.segments.part(own).filter(move |segment| segment.instance() == number)
     }
 
     /// The record of an instance that there is: the only way from its number to its page table and its region.

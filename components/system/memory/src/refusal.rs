@@ -4,7 +4,6 @@ use crate::manager::Manager;
 use cairn_abi::InstanceId;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::{Name, name_text};
-use cairn_abi::record::Instance;
 use core::fmt::{Display, Formatter, Result};
 
 /// What was asked for.
@@ -59,7 +58,7 @@ impl Manager<'_> {
             false if self.state.frames.available() as u64 >= pages => Lack::Addresses,
             _ => Lack::System,
         };
-        let Instance { name, sections, .. } = record.read();
+        let (name, sections) = (record.name(), record.sections());
         Some(Refusal { lack, name, sections, wanted: pages, used, limit })
     }
 }

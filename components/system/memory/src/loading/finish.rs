@@ -24,7 +24,7 @@ impl Manager<'_> {
         let root = self.tables.root(record.space()).ok_or(Error::NotFound)?;
         let segments = || {
             let segments = self.record.segments.part(slot.segments);
-            segments.map(|(_, entry)| entry).filter(|entry| entry.instance() == instance)
+            segments.filter(|entry| entry.instance() == instance)
         };
         let is_there = |address| {
             let entry = self.tables.find(root, address);
@@ -89,7 +89,7 @@ impl Manager<'_> {
     fn note_list(&self, instance: InstanceId, segment: &Segment, list: u64) {
         let Ok(slot) = self.places(instance) else { return };
         let mut entries = self.record.segments.part(slot.segments);
-        if let Some((_, entry)) = entries.find(|(_, entry)| entry.address() == segment.address) {
+        if let Some(entry) = entries.find(|entry| entry.address() == segment.address) {
             entry.set(offset_of!(Segment, initial), list);
         }
     }

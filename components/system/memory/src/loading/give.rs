@@ -86,12 +86,12 @@ impl Manager<'_> {
         let from = record.start_address() + offset;
         let to = from + pages * PAGE_SIZE;
         let mut segments = self.record.segments.part(slot.segments);
-        let found = segments.find(|(_, segment)| {
+        let found = segments.find(|segment| {
             let is_it = segment.instance() == instance && segment.content() == content;
             is_it && segment.address() <= from && to <= segment.address() + segment.size()
         });
         let is_content = content <= CONTENT_DATA;
-        let found = found.filter(|_| is_content).map(|(_, segment)| u64::from(segment.flags()));
+        let found = found.filter(|_| is_content).map(|segment| u64::from(segment.flags()));
         found.ok_or(Error::BadArgument)
     }
 

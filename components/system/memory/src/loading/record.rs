@@ -57,7 +57,7 @@ impl Manager<'_> {
         };
         self.write_segments(new, image);
         let activations = self.record.activations.part(new.slot.activations);
-        for (stack, (_, activation)) in new.placement.stacks().zip(activations) {
+        for (stack, activation) in new.placement.stacks().zip(activations) {
             let windows = Placement::windows(stack.end) / PAGE_SIZE * 8;
             let index = activation.index();
             let nobody = Activation {
@@ -95,7 +95,7 @@ impl Manager<'_> {
         });
         let heap = heap.filter(|heap| heap.size > 0);
         let segments = of_image.chain(heap).chain(&mut stacks);
-        for ((_, place), segment) in self.record.segments.part(new.slot.segments).zip(segments) {
+        for (place, segment) in self.record.segments.part(new.slot.segments).zip(segments) {
             place.write(&segment);
         }
     }
@@ -106,11 +106,9 @@ impl Manager<'_> {
         let mut methods = self.record.methods.part(new.slot.methods);
         let mut first_method = new.slot.methods.first;
         let mut text = new.slot.text.range();
-        for ((_, place), export) in
-            self.record.exports.part(new.slot.exports).zip(new.head.exports())
-        {
+        for (place, export) in self.record.exports.part(new.slot.exports).zip(new.head.exports()) {
             let mut count = 0;
-            for (method, (_, place)) in export.methods().zip(&mut methods) {
+            for (method, place) in export.methods().zip(&mut methods) {
                 count += 1;
                 let meanings = self.write_text(&mut text, method.meanings.as_bytes());
                 place.write(&Method {
@@ -163,7 +161,7 @@ impl Manager<'_> {
         }
         for wanted in policy.split(' ').filter(|word| !word.is_empty()) {
             let mut instances = self.record.instances.iter().filter(|one| one.is_there());
-            if let Some(found) = instances.find(|one| one.read().name == name(wanted)) {
+            if let Some(found) = instances.find(|one| one.name() == name(wanted)) {
                 let number = found.number().index();
                 open[number / 64] |= 1 << (number % 64);
             }

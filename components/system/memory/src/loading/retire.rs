@@ -67,13 +67,13 @@ impl Manager<'_> {
         let record = place.read();
         place.set(offset_of!(Instance, number), InstanceId(0));
         tables::set_reachable(self.reach_of(place)?, false);
-        for (_, activation) in self.record.activations.part(slot.activations) {
+        for activation in self.record.activations.part(slot.activations) {
             let alias = self.tables.find(self.root_of(place)?, stack_alias(activation.index()));
             alias.map(tables::unmap);
         }
         let settled = self.settle();
         self.empty_region(instance, place, settled)?;
-        for (_, segment) in self.record.segments.part(slot.segments) {
+        for segment in self.record.segments.part(slot.segments) {
             if segment.physical() == 0 {
                 self.give_list(segment.initial(), settled);
             } else if segment.initial() != segment.physical() && segment.initial() != 0 {
@@ -119,9 +119,13 @@ impl Manager<'_> {
             let address = start + leaf * LEAF_SPAN;
             let Some(entries) = self.tables.leaf(root, address) else { continue };
             for (page, entry) in (0..).zip(entries) {
-                let word = entry.swap(0, Relaxed) as u64;
+                let word = entry.load(Relaxed) as u64;
+                if word == 0 {
+                    continue;
+                }
+                entry.store(0, Relaxed);
                 let is_own = word & OWN != 0 || address + page * PAGE_SIZE == startup;
-                if word != 0 && is_own && !self.is_shared(instance, target(word)) {
+                if is_own && !self.is_shared(instance, target(word)) {
                     self.give_frame(target(word), settled);
                 }
             }
@@ -134,12 +138,15 @@ impl Manager<'_> {
 
     /// Whether a page is not an instance's alone: of the shelf, or code that another one of the description has as well.
     fn is_shared(&self, instance: InstanceId, page: u64) -> bool {
+        // Only what was laid out shares the memory of the image with others.
+        let is_laid_out = page < self.header.free_memory.start;
         self.is_of_shelf(page)
-            || self.record.segments.iter().any(|one| {
-                let pages = one.physical()..one.physical() + one.size();
-                let is_code = one.content() == CONTENT_TEXT && pages.contains(&page);
-                is_code && one.instance() != instance && one.instance() != InstanceId(0)
-            })
+            || is_laid_out
+                && self.record.segments.iter().any(|one| {
+                    let pages = one.physical()..one.physical() + one.size();
+                    let is_code = one.content() == CONTENT_TEXT && pages.contains(&page);
+                    is_code && one.instance() != instance && one.instance() != InstanceId(0)
+                })
     }
 
     /// Nothing but a region and sections made at run time is reached in the next life of a page table: what the description shared with an
@@ -169,7 +176,7 @@ impl Manager<'_> {
         }
         clear(exports, slot.exports);
         let (word, bit) = (instance.index() / 64, 1 << (instance.index() % 64));
-        for export in exports.iter() {
+        for export in exports.iter().filter(|one| one.instance() != InstanceId(0)) {
             let open = export.read().open;
             // All bits: anyone may.
             if open != [u64::MAX; INSTANCES_MAXIMUM / 64] {
@@ -217,5 +224,5 @@ impl Manager<'_> {
 }
 
 fn clear<T: FromBytes + IntoBytes + Immutable>(table: Table<T>, entries: Entries) {
-    table.part(entries).for_each(|(_, entry)| entry.write(&T::new_zeroed()));
+    table.part(entries).for_each(|entry| entry.write(&T::new_zeroed()));
 }

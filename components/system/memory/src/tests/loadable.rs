@@ -21,7 +21,24 @@ fn add<T: FromZeros>(table: &mut Vec<T>, count: u32) -> Entries {
     Entries { first, count }
 }
 
-pub(super) fn extend(world: &mut World, children: u16) {
+impl World {
+    /// A machine of two instances, of which the first may load so many.
+    pub(crate) fn loading(children: u16) -> World {
+        World::loading_in(children, QUOTA)
+    }
+
+    /// The first has a quota of so many pages.
+    pub(crate) fn loading_in(children: u16, pages: u64) -> World {
+        let mut world = World::laid_out(2);
+        (world.instances[0].children, world.instances[0].memory) =
+            (children.into(), pages * PAGE_SIZE);
+        extend(&mut world, children);
+        world.manager().begin();
+        world
+    }
+}
+
+fn extend(world: &mut World, children: u16) {
     let described = world.instances.len() as u16;
     let table = |number: usize| TABLES_PHYSICAL + number as u64 * PAGE_SIZE;
     let mut slots = Vec::new();

@@ -132,6 +132,7 @@ fn main() {
     rounds(&package);
     lies(&package);
     hostile_heads(&package);
+    described(&package);
     say!("domain-memory: done");
 }
 
@@ -217,6 +218,21 @@ fn lies(package: &Package) {
     }
     expect("the system stays", LOADING.retire(InstanceId(1)), Err(Error::NotAllowed));
     expect("lies change nothing", usage(), before);
+}
+
+/// An instance of the description goes, and its pages are others'.
+fn described(package: &Package) {
+    let victim = InstanceId(own().0 + 1);
+    let (free, used) = usage();
+    expect("who lives is not retired", LOADING.retire(victim), Err(Error::Busy));
+    expect("the victim goes", end(victim), Ok(()));
+    let (now_free, now_used) = usage();
+    expect("its pages are free", (now_free > free, now_used), (true, used));
+    expect("the victim is nobody", STATISTICS.usage_of(victim), Err(Error::NotFound));
+    expect("it goes once", LOADING.retire(victim), Err(Error::NotFound));
+    let made = package.make("victim").and_then(|made| package.fill(made).map(|()| made));
+    expect("its name is another's", made.and_then(end), Ok(()));
+    expect("which leaves nothing", usage(), (now_free, now_used));
 }
 
 /// Heads in which something is changed: they are refused, or make an instance that goes.
