@@ -100,7 +100,7 @@ fn nothing_is_stale_when_a_number_is_anothers() {
         let made = loading_tests::make(&manager, ONE, "valve", &head).unwrap();
         assert_eq!(made, number);
         check("make");
-        loading_tests::give_all_by(world, &manager, number, &check);
+        loading_tests::give_all_by(world, &manager, number, check);
         manager.finish(number).unwrap();
         check("finish");
         manager.allocate(number, 1).unwrap();

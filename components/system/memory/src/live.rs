@@ -171,7 +171,7 @@ macro_rules! fields {
 
 fields! {
     Instance: number: InstanceId, domain: DomainId, region: RegionId, leader: InstanceId, parent: InstanceId, next_fellow: InstanceId,
-        in_kernel: u8, callers_wait: u8, on_demand: u8, run_to_completion: u8, essential: u32, children: u32,
+        in_kernel: u8, callers_wait: u8, on_demand: u8, run_to_completion: u8, essential: u32, children: u32, recovery_priority: u32,
         start_address: u64, entries: u64, entries_span: u64, memory: u64, memory_used: u64, sections: u64, log: u64, log_size: u64,
         space: Space;
     Activation: instance: InstanceId, client: InstanceId, index: u32, windows: u64;

@@ -75,7 +75,8 @@ impl Manager<'_> {
     pub fn make(&self, parent: InstanceId, text: &str, head: &Head) -> Result<InstanceId, Error> {
         let name = name(text)?;
         let numbers = head.numbers();
-        let parent_children = self.record(parent)?.children();
+        let of_parent = self.record(parent)?;
+        let parent_children = of_parent.children();
         if parent_children == 0 {
             return Err(Error::NotAllowed);
         }
@@ -97,6 +98,9 @@ impl Manager<'_> {
         number.pages.store(0, Relaxed);
         (new.record.parent, new.record.children) = (parent, numbers.children);
         new.record.memory = numbers.memory;
+        // What its death costs is not done at a higher priority than for its parent's.
+        let recovery = u32::from(numbers.recovery_priority);
+        new.record.recovery_priority = recovery.min(of_parent.recovery_priority());
         // So that it can be taken back.
         self.place(new.number)?.write(&new.record);
         match self.make_zeros(&new) {
@@ -152,7 +156,9 @@ impl Manager<'_> {
             && stacks <= slot.activations.count
             && numbers.counts.segments + 1 + stacks <= slot.segments.count
             && numbers.counts.exports <= slot.exports.count
-            && numbers.counts.methods <= slot.methods.count;
+            && numbers.counts.methods <= slot.methods.count
+            && u64::from(numbers.names) <= record.names.end - record.names.start
+            && u64::from(numbers.sections) <= record.sections;
         let root = self.tables.root(record.space).ok_or(Error::Exhausted)?;
         if !fits {
             return Err(Error::TooLarge);

@@ -191,6 +191,7 @@ fn a_package_becomes_an_instance() {
     let placed = placement(number, &manager);
     let image = start + placed.image().start;
     assert_eq!((name_text(&record.name), record.number, record.parent), ("valve", number, ONE));
+    assert_eq!((record.priority, record.recovery_priority), (100, 10), "at most its parent's");
     assert_eq!((record.main, record.stub, record.leader), (image + 32, image + 4, number));
     assert_eq!(record.stack, start + placed.stacks().next().unwrap().end);
     let content = |address: u64| {

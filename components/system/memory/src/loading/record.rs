@@ -42,7 +42,6 @@ impl Manager<'_> {
             locks: numbers.locks,
             per_client: numbers.per_client,
             stack_group: u32::MAX,
-            recovery_priority: numbers.recovery_priority.into(),
             first_export: new.slot.exports.first,
             export_count: numbers.counts.exports,
             leader: new.number,

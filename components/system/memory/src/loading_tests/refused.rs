@@ -93,6 +93,8 @@ fn what_is_too_large_for_a_number_is_refused() {
     let nothing = state(&world);
     for (what, head) in [
         ("stacks", head_with(|writer| writer.numbers.activations = 8)),
+        ("names", head_with(|writer| writer.numbers.names = 1)),
+        ("sections", head_with(|writer| writer.numbers.sections = 2)),
         (
             "heap",
             head_with(|writer| {
