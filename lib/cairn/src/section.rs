@@ -173,15 +173,17 @@ impl Section {
         unsafe { core::slice::from_raw_parts(self.address as *const ConstantWord, count) }
     }
 
-    /// The bytes of the layout's record, which nothing writes; `None` if this is another section, which
+    /// The bytes of the layout's record, which no component changes that it shows to another; `None` if this is another section, which
     /// others may write even if this instance may not.
     pub(crate) fn record(&self) -> Option<&'static [u8]> {
         let is_record = [ROLE_RECORD, kernel_view(ROLE_RECORD)].contains(&(self.address as u64));
         if !is_record || self.writable {
             return None;
         }
-        // SAFETY: mapped for good and readable, and read-only in every domain: the host tool maps
-        // nothing but the record there, and refuses an image where a domain may write it.
+        // SAFETY: mapped for good and readable, and read-only at this address in every domain: the host tool maps
+        // nothing but the record there, and refuses an image where a domain may write it. Where components are loaded the memory
+        // manager changes entries of numbers of which no component was told yet, or that all have forgotten: nobody has a
+        // reference to one. Who walks through a table reads there whether there is an instance, an aligned word that is stored at once.
         Some(unsafe { core::slice::from_raw_parts(self.address as *const u8, self.size) })
     }
 }
