@@ -10,6 +10,7 @@ use cairn_abi::package::NONE;
 use cairn_abi::record::*;
 use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
 use cairn_loader::placement::Placement;
+use core::mem::offset_of;
 use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -29,7 +30,6 @@ impl Manager<'_> {
             numbers.semaphores * SEMAPHORE_PORTALS + numbers.locks * LOCK_PORTALS + numbers.portals;
         let stack = new.placement.stacks().next().map_or(0, |stack| stack.end);
         let entry = Instance {
-            number: new.number,
             float: numbers.float.into(),
             on_demand: numbers.on_demand,
             callers_wait: numbers.says_ready & numbers.callers_wait,
@@ -71,6 +71,8 @@ impl Manager<'_> {
         }
         if let Ok(place) = self.place(new.number) {
             place.write(&entry);
+            // There is one when all the rest is there.
+            place.set(offset_of!(Instance, number), new.number);
         }
     }
 
