@@ -113,7 +113,7 @@ fn extend(world: &mut World, children: u16) {
         enter(kernel, index(stack_alias(0), 1), kernel + 1);
     }
 
-    // The record, a page for those without log, the shelf.
+    // The record, a page for those without log, the shelf, the rows of clients.
     let record = MEMORY_PHYSICAL + world.memory.len() as u64 * 8;
     let mut size = 0;
     let mut place = |count: usize, entry: usize| {
@@ -141,8 +141,14 @@ fn extend(world: &mut World, children: u16) {
         header.loadable =
             Range { start: u64::from(described) + 1, end: u64::from(described + children) + 1 };
     }
-    let pages = (shelf - record) / PAGE_SIZE + SHELF_PAGES;
+    let clients = shelf + SHELF_PAGES * PAGE_SIZE;
+    let rows = client_row(u64::from(described + children) + 1).div_ceil(PAGE_SIZE);
+    let pages = (clients - record) / PAGE_SIZE + rows;
     world.memory.extend(words(pages as usize));
+    world.header.clients = clients;
+    for activation in world.activations.iter().take(described.into()) {
+        world.take_activation(activation.client, activation.index);
+    }
     let manager = world.manager();
     let write = |table: Table, bytes: &[u8]| {
         let words = bytes.as_chunks::<8>().0.iter().enumerate();
