@@ -200,7 +200,7 @@ fn property(name: &str, value: &str) -> Value {
 }
 
 /// What cargo would compile for the machine into a package, itself first, with the features that it asks for.
-fn compiled<'a>(
+pub(crate) fn compiled<'a>(
     packages: &'a Packages,
     own: &'a Package,
     workspace: &Path,

@@ -1,6 +1,7 @@
 //! Whether anything that is compiled into a component may have unsafe code, or assembly: its own source, and that of every library
 //! it uses. What runs on the host, build scripts and macros, is not looked at.
 
+use crate::bill;
 use crate::packages::{self, Package, Packages};
 use crate::paths;
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ pub fn allowing(folder: &str) -> Option<String> {
         return Some(format!("`{folder}`, which is not in Rust,"));
     }
     match packages::of_workspace(&paths::workspace_at(&component).folder) {
-        Ok(packages) => allowing_of(&packages, &manifest),
+        Ok(packages) => allowing_of(&packages, &manifest, &paths::workspace_at(&component).folder),
         // What cannot be read is not known to forbid anything.
         Err(_) => Some(format!("`{folder}`, of which cargo says nothing,")),
     }
@@ -43,7 +44,7 @@ pub fn is_forbidden_in(folder: &str) -> bool {
 }
 
 /// The first package of a component that does not forbid unsafe code and that nobody trusts.
-fn allowing_of(packages: &Packages, manifest: &Path) -> Option<String> {
+fn allowing_of(packages: &Packages, manifest: &Path, workspace: &Path) -> Option<String> {
     let Some(own) = packages.of_manifest(manifest) else {
         return Some(format!(
             "`{}`, which is no package of the workspace,",
@@ -51,7 +52,17 @@ fn allowing_of(packages: &Packages, manifest: &Path) -> Option<String> {
         ));
     };
     let allows = |package: &&Package| !package.forbids();
-    untrusted(packages, own).into_iter().find(allows).map(Package::shown)
+    let mut allowing = untrusted(packages, own).into_iter().filter(allows).peekable();
+    allowing.peek()?;
+    // Others of the workspace may ask for features of what it uses that it does not.
+    match bill::compiled(packages, own, workspace) {
+        Ok(compiled) => {
+            let is_compiled = |one: &&Package| compiled.iter().any(|other| other.id == one.id);
+            allowing.find(is_compiled)
+        }
+        Err(_) => allowing.next(),
+    }
+    .map(Package::shown)
 }
 
 /// The packages that cargo would compile into a component, its own first, without those that everyone trusts.
@@ -147,6 +158,7 @@ mod tests {
         for folder in [
             "components/system/portals",
             "components/apps/shell",
+            "components/system/memory",
             "tests/hostile-inversion/components/inversion",
         ] {
             assert_eq!(allowing(folder), None, "{folder}");

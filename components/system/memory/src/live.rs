@@ -96,10 +96,10 @@ impl<'a, T> Table<'a, T> {
 
     /// Those of a slot.
     pub fn part(self, entries: Entries) -> impl Iterator<Item = Entry<'a, T>> + use<'a, T> {
-        let (first, count) = (entries.first as usize, entries.count as usize);
-        let words = self.words.get(first * Self::WORDS..).unwrap_or(&[]);
-        let words = words.chunks_exact(Self::WORDS).take(count);
-        words.map(|words| Entry { words, entry: PhantomData })
+        let range = entries.range();
+        let range = range.start * Self::WORDS..range.end * Self::WORDS;
+        let words = self.words.get(range).unwrap_or(&[]);
+        words.chunks_exact(Self::WORDS).map(|words| Entry { words, entry: PhantomData })
     }
 }
 
