@@ -57,6 +57,15 @@ fn part(words: &[AtomicI64], from: usize, size: usize) -> &[AtomicI64] {
     words.get(from / 8..(from + size).div_ceil(8)).unwrap_or(&[])
 }
 
+/// What is an entry of a table: so many words, so that no field has to be looked for at run time.
+pub trait Fixed: Sized {
+    /// Its words.
+    type Words: AsRef<[AtomicI64]> + 'static;
+
+    /// The first of them in a row of words; none, if these are fewer.
+    fn of(words: &[AtomicI64]) -> Option<&Self::Words>;
+}
+
 /// A table of the record.
 pub struct Table<'a, T> {
     words: &'a [AtomicI64],
@@ -71,7 +80,7 @@ impl<T> Clone for Table<'_, T> {
 
 impl<T> Copy for Table<'_, T> {}
 
-impl<'a, T> Table<'a, T> {
+impl<'a, T: Fixed> Table<'a, T> {
     const WORDS: usize = {
         assert!(size_of::<T>().is_multiple_of(8));
         size_of::<T>() / 8
@@ -85,43 +94,45 @@ impl<'a, T> Table<'a, T> {
     /// An entry.
     pub fn get(self, place: usize) -> Option<Entry<'a, T>> {
         let first = place.checked_mul(Self::WORDS)?;
-        let words = self.words.get(first..)?.get(..Self::WORDS)?;
-        Some(Entry { words, entry: PhantomData })
+        Some(Entry { words: T::of(self.words.get(first..)?)? })
     }
 
     /// All entries.
     pub fn iter(self) -> impl Iterator<Item = Entry<'a, T>> + use<'a, T> {
-        self.words.chunks_exact(Self::WORDS).map(|words| Entry { words, entry: PhantomData })
+        all_of(self.words)
     }
 
     /// Those of a slot.
     pub fn part(self, entries: Entries) -> impl Iterator<Item = Entry<'a, T>> + use<'a, T> {
         let range = entries.range();
         let range = range.start * Self::WORDS..range.end * Self::WORDS;
-        let words = self.words.get(range).unwrap_or(&[]);
-        words.chunks_exact(Self::WORDS).map(|words| Entry { words, entry: PhantomData })
+        all_of(self.words.get(range).unwrap_or(&[]))
     }
 }
 
-/// An entry of a table.
-pub struct Entry<'a, T> {
-    words: &'a [AtomicI64],
-    entry: PhantomData<T>,
+fn all_of<'a, T: Fixed>(words: &'a [AtomicI64]) -> impl Iterator<Item = Entry<'a, T>> + use<'a, T> {
+    let words = words.chunks_exact(Table::<T>::WORDS).filter_map(T::of);
+    words.map(|words| Entry { words })
 }
 
-impl<T> Clone for Entry<'_, T> {
+/// An entry of a table.
+pub struct Entry<'a, T: Fixed> {
+    words: &'a T::Words,
+}
+
+impl<T: Fixed> Clone for Entry<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Entry<'_, T> {}
+impl<T: Fixed> Copy for Entry<'_, T> {}
 
-impl<T> Entry<'_, T> {
+impl<T: Fixed> Entry<'_, T> {
     /// A field of it, at an offset in bytes; it lies in one word.
     #[inline(always)]
     fn field<F: FromBytes>(self, offset: usize) -> F {
-        let word = self.words.get(offset / 8).map_or(0, |word| word.load(Relaxed));
+        let word = self.words.as_ref().get(offset / 8).map_or(0, |word| word.load(Relaxed));
         let bytes = word.to_le_bytes();
         let field = bytes.get(offset % 8..).and_then(|from| F::read_from_prefix(from).ok());
         field.map_or_else(F::new_zeroed, |(field, _)| field)
@@ -129,7 +140,7 @@ impl<T> Entry<'_, T> {
 
     /// Changes a field.
     pub fn set<F: IntoBytes + Immutable>(self, offset: usize, field: F) {
-        let Some(word) = self.words.get(offset / 8) else { return };
+        let Some(word) = self.words.as_ref().get(offset / 8) else { return };
         let mut bytes = word.load(Relaxed).to_le_bytes();
         if let Some(place) = bytes.get_mut(offset % 8..)
             && field.write_to_prefix(place).is_ok()
@@ -139,11 +150,11 @@ impl<T> Entry<'_, T> {
     }
 }
 
-impl<T: FromBytes + IntoBytes + Immutable> Entry<'_, T> {
+impl<T: Fixed + FromBytes + IntoBytes + Immutable> Entry<'_, T> {
     /// All of it.
     pub fn read(self) -> T {
         let mut entry = T::new_zeroed();
-        for (bytes, word) in entry.as_mut_bytes().chunks_exact_mut(8).zip(self.words) {
+        for (bytes, word) in entry.as_mut_bytes().chunks_exact_mut(8).zip(self.words.as_ref()) {
             bytes.copy_from_slice(&word.load(Relaxed).to_le_bytes());
         }
         entry
@@ -151,7 +162,7 @@ impl<T: FromBytes + IntoBytes + Immutable> Entry<'_, T> {
 
     /// Changes all of it.
     pub fn write(self, entry: &T) {
-        for (bytes, word) in entry.as_bytes().as_chunks::<8>().0.iter().zip(self.words) {
+        for (bytes, word) in entry.as_bytes().as_chunks::<8>().0.iter().zip(self.words.as_ref()) {
             word.store(i64::from_le_bytes(*bytes), Relaxed);
         }
     }
@@ -159,6 +170,15 @@ impl<T: FromBytes + IntoBytes + Immutable> Entry<'_, T> {
 
 macro_rules! fields {
     ($($of:ident: $($field:ident: $type:ty),*;)*) => { $(
+        impl Fixed for $of {
+            type Words = [AtomicI64; size_of::<$of>() / 8];
+
+            #[inline(always)]
+            fn of(words: &[AtomicI64]) -> Option<&Self::Words> {
+                words.first_chunk()
+            }
+        }
+
         impl Entry<'_, $of> { $(
             #[doc = concat!("The field `", stringify!($field), "`.")]
             #[inline(always)]
@@ -177,6 +197,8 @@ fields! {
     Activation: instance: InstanceId, client: InstanceId, index: u32, windows: u64;
     Segment: instance: InstanceId, content: u16, flags: u32, address: u64, size: u64, physical: u64, initial: u64;
     Export: instance: InstanceId;
+    Method:;
+    Slot:;
     Portal: client: InstanceId, export: u32;
     Thread: instance: InstanceId;
     Device: instance: InstanceId;

@@ -1,6 +1,6 @@
 //! The end of an instance for good: its pages, its number and what the record says of it are another's from then on.
 
-use crate::live::{Entry, Table};
+use crate::live::{Entry, Fixed, Table};
 use crate::manager::Manager;
 use crate::numbers::Stage;
 use crate::settled::Settled;
@@ -223,6 +223,6 @@ impl Manager<'_> {
     }
 }
 
-fn clear<T: FromBytes + IntoBytes + Immutable>(table: Table<T>, entries: Entries) {
+fn clear<T: Fixed + FromBytes + IntoBytes + Immutable>(table: Table<T>, entries: Entries) {
     table.part(entries).for_each(|entry| entry.write(&T::new_zeroed()));
 }
