@@ -41,8 +41,10 @@ impl Directory {
     fn find() -> Result<Directory, Error> {
         let record = Record::find().ok_or(Error::NotFound)?;
         let instances: &[Instance] = record.table(record.header.instances);
-        let there = instances.iter().filter(|one| one.is_there());
-        ADDITIONS.domains.begin(there.map(|instance| instance.number));
+        // The first call of all can come after something was loaded, and be to add that.
+        let described =
+            instances.iter().filter(|one| one.is_there() && one.parent == InstanceId(0));
+        ADDITIONS.domains.begin(described.map(|instance| instance.number));
         Ok(Directory {
             instances,
             exports: record.table(record.header.exports),

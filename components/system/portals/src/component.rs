@@ -112,8 +112,7 @@ fn start() -> Result<(), Error> {
 fn begin(State { manager, machine }: &mut State) -> Result<u64, Error> {
     let memory = machine.insert(Memory::find()?);
     TABLE_ENTRIES.store(memory.layout().header.table_entries as u16, Ordering::Relaxed);
-    let there = memory.layout().instances.iter().filter(|one| one.is_there());
-    there.for_each(|one| know(one.number, one.domain));
+    memory.layout().described().for_each(|one| know(one.number, one.domain));
     let own = environment::startup().instance;
     let synchronisation = Interfaces {
         semaphore: const { &<dyn interfaces::Semaphore>::DESCRIPTOR },

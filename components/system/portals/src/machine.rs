@@ -41,6 +41,11 @@ impl Layout {
         Tables::of(self.header.table_entries)
     }
 
+    /// Those that the description has. The first call of all can come after another was loaded, and be to add that.
+    pub fn described(&self) -> impl Iterator<Item = &'static Instance> {
+        self.instances.iter().filter(|one| one.is_there() && one.parent == InstanceId(0))
+    }
+
     /// What the record says of an instance that there is, for the manager or not yet.
     pub fn instance(&self, number: InstanceId) -> Result<&'static Instance, Error> {
         let place = number.index().checked_sub(1).ok_or(Error::BadArgument)?;

@@ -87,8 +87,8 @@ impl Maker {
         let is_client = |instance: InstanceId| clients.get(instance.index()) == Some(&true);
         self.pools.begin(machine, is_client);
         (self.own, self.scheduler, self.next_counter) = (own, scheduler, next_counter);
-        let mut instances = layout.instances.iter().filter(|one| one.is_there());
-        instances
+        layout
+            .described()
             .try_for_each(|instance| self.add_domain(machine, instance, is_client(instance.number)))
     }
 

@@ -67,7 +67,8 @@ impl System {
 
     /// Takes over from the layout, once.
     pub fn take_over(&self) {
-        for record in self.instances.iter().filter(|one| one.is_there()) {
+        let described = |one: &&Instance| one.is_there() && one.parent == InstanceId(0);
+        for record in self.instances.iter().filter(described) {
             // The host tool numbers them from 1, and no more than there are states.
             let _ = INSTANCES.add_domain(record.number);
         }
