@@ -7,6 +7,7 @@ mod distribution;
 mod inside;
 mod link;
 mod load;
+mod loaded;
 mod page;
 mod purse;
 mod stage;
@@ -37,6 +38,7 @@ pub use distribution::*;
 pub use inside::*;
 pub use link::*;
 pub use load::*;
+pub use loaded::*;
 #[cfg(target_os = "none")]
 pub use machine::*;
 pub use page::*;
