@@ -217,13 +217,11 @@ fn call_half(
         code.value(Value::StackWaitService, service);
         code.emit(&stencil::STACK_WAIT)?;
     }
-    if windows > 0 {
-        if is_kernel {
-            code.label(Label::TooLarge);
-            code.emit(&stencil::TOO_LARGE)?;
-            code.label(Label::BadPointer);
-            code.emit(&stencil::BAD_POINTER)?;
-        }
+    if windows > 0 && is_kernel {
+        code.label(Label::TooLarge);
+        code.emit(&stencil::TOO_LARGE)?;
+        code.label(Label::BadPointer);
+        code.emit(&stencil::BAD_POINTER)?;
     }
     if windows > 0 || crossing.is_limited() {
         code.label(Label::Refused);

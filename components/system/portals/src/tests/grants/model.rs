@@ -96,11 +96,10 @@ fn whatever_is_passed_on_in_any_order() {
             _ => {}
         }
         // They give back what ended now and then.
-        for number in 0..all.len() {
-            let Held { holder, first, alive, closed, .. } = all[number];
-            if !alive && !closed && random.below(4) == 0 {
-                world.give_up(holder, first);
-                all[number].closed = true;
+        for held in all.iter_mut().filter(|held| !held.alive && !held.closed) {
+            if random.below(4) == 0 {
+                world.give_up(held.holder, held.first);
+                held.closed = true;
             }
         }
         for held in all.iter().filter(|held| !held.closed) {
