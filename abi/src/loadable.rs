@@ -42,6 +42,12 @@ pub struct Entries {
 }
 
 impl Entries {
+    /// Those of these places; none, if the last is before the first.
+    pub const fn of(range: core::ops::Range<usize>) -> Entries {
+        let count = range.end.saturating_sub(range.start);
+        Entries { first: range.start as u32, count: count as u32 }
+    }
+
     /// The first of them, and one past the last, as places in a table.
     pub const fn range(self) -> core::ops::Range<usize> {
         self.first as usize..(self.first + self.count) as usize

@@ -2,12 +2,12 @@
 //! the supervisor's work runs between any two instructions, and what is urgent for the supervisor itself
 //! between any two steps.
 
-use crate::live::Entry;
 use crate::manager::Manager;
 use crate::sections;
 use crate::settled::Settled;
 use crate::tables::{self, Root, WRITE};
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
+use cairn_abi::loadable::Entries;
 use cairn_abi::record::{CONTENT_CLIENT_STACK, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
@@ -82,12 +82,18 @@ impl<'a> Manager<'a> {
         let (mut place, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
         let mut left = WORDS_OF_STEP;
         let root = self.root_of(record)?;
-        let renewed = self
-            .segments_of(record)
-            .filter(|segment| segment.flags() & WRITE as u32 != 0)
-            .filter(|segment| !but_stacks || segment.content() != CONTENT_CLIENT_STACK)
-            .skip(place);
-        for segment in renewed.map(Entry::read) {
+        // It goes on where it was, and not with all that are before.
+        let own = self.segment_places(instance).range();
+        let from = place.max(own.start);
+        let segments = self.record.segments.part(Entries::of(from..own.end));
+        let renewed = (from..)
+            .zip(segments)
+            .filter(|(_, segment)| segment.instance() == instance)
+            .filter(|(_, segment)| segment.flags() & WRITE as u32 != 0)
+            .filter(|(_, segment)| !but_stacks || segment.content() != CONTENT_CLIENT_STACK);
+        for (number, segment) in renewed {
+            let segment = segment.read();
+            (place, done) = (number, if number == place { done } else { 0 });
             while left > 0 && done * 8 < segment.size {
                 let words = (segment.size / 8 - done).min(left);
                 let words = self.renew_words(root, &segment, done, words);
@@ -96,7 +102,6 @@ impl<'a> Manager<'a> {
             if done * 8 < segment.size {
                 return Ok((place as u64) << 32 | done);
             }
-            (place, done) = (place + 1, 0);
         }
         Ok(0)
     }

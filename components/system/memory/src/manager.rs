@@ -103,14 +103,19 @@ impl<'a> Manager<'a> {
         }
     }
 
+    /// Where in the table an instance's segments are, perhaps among others'.
+    pub(crate) fn segment_places(&self, instance: InstanceId) -> Entries {
+        let all = Entries { first: 0, count: self.header.segments.count };
+        // Where components are loaded there are many that are nobody's.
+        self.places(instance).map_or(all, |places| places.segments)
+    }
+
     pub(crate) fn segments_of(
         &self,
         record: Entry<Instance>,
     ) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
         let number = record.number();
-        let all = Entries { first: 0, count: self.header.segments.count };
-        // Where components are loaded there are many that are nobody's.
-        let own = self.places(number).map_or(all, |places| places.segments);
+        let own = self.segment_places(number);
         self.record.segments.part(own).filter(move |segment| segment.instance() == number)
     }
 
