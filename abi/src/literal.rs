@@ -63,6 +63,18 @@ pub const LITERAL_FRAME: i64 = -128;
 /// Counting build, call: address of the call counter.
 pub const LITERAL_COUNTER: i64 = -128;
 
+/// Faults of a range, call: where the code lies by which a fault outside of it goes on, or one that its pager does not mend; in the
+/// return portal, too.
+pub const LITERAL_ELSE: i64 = -80;
+/// Faults of a range, call: its first address...
+pub const LITERAL_RANGE: i64 = -88;
+/// ... its bytes...
+pub const LITERAL_RANGE_SIZE: i64 = -96;
+/// ... the kernel address of the page-table entry of its first page...
+pub const LITERAL_RANGE_ENTRIES: i64 = -64;
+/// ... and what a thread that waited for one of the pager's stacks goes on with.
+pub const LITERAL_AGAIN: i64 = -104;
+
 /// Devices: the bits of a descriptor's word that are its length ([`crate::device::Descriptor::word`]).
 pub const LITERAL_LENGTH_MASK: i64 = -80;
 /// Devices: kernel address of the registers.

@@ -116,6 +116,8 @@ pub struct Header {
     pub symbol_names: Table,
     /// A [`Slot`](crate::loadable::Slot) for each instance, by number from 1, if components can be loaded.
     pub slots: Table,
+    /// [`PagedRange`]s.
+    pub ranges: Table,
 }
 
 /// The floating-point unit is off.
@@ -381,6 +383,26 @@ pub struct Portal {
     pub specification: [u8; 16],
     /// Stack queue that it takes activations from, or `u64::MAX`.
     pub queue: u64,
+}
+
+/// A section in one domain whose pages a pager provides.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct PagedRange {
+    /// The domain's first instance that maps it.
+    pub client: InstanceId,
+    /// The pager.
+    pub pager: InstanceId,
+    /// The section's place in the description: the same for all that map it.
+    pub section: u16,
+    /// 1 if writable.
+    pub writable: u16,
+    /// First address.
+    pub address: u64,
+    /// Bytes, whole pages.
+    pub size: u64,
+    /// Kernel address of the page-table entry of its first page in that domain; those of the next pages follow.
+    pub entries: u64,
 }
 
 /// An activation, from which the stack queues are made again at a restart.

@@ -87,6 +87,10 @@ pub const TRAP_SPACE: i64 = -8;
 /// convention preserves, the stack pointer, and the call's time.
 pub const KERNEL_CALL_FRAME: i64 = FRAME_HEADER + 14 * 8;
 
+/// Bytes by which a fault of a range moves the frame pointer, above the trap's: below the header lie the address, the cause, and where the
+/// page-table entry is.
+pub const FAULT_FRAME: i64 = FRAME_HEADER + 4 * 8;
+
 /// Stack pointer with which the thread next enters an instance in the kernel domain.
 pub const FIELD_KERNEL_STACK: i64 = 0x38;
 /// The topmost frame's header while the thread does not run; zero: the thread does not exist.

@@ -1,9 +1,9 @@
 //! Puts stencils together to portals.
 //!
 //! What is generated follows from a specification (`specification`) and a [`Crossing`] (`plan`), which says
-//! who calls whom. There are three kinds of portal: `pair` makes a call portal with
+//! who calls whom. There are four kinds of portal: `pair` makes a call portal with
 //! its return portal (and the hybrid portals of semaphores), `upcall` what enters a component that
-//! runs to completion without a way back, `short_circuit` and `device` what does its work itself. Read `pair`
+//! runs to completion without a way back, `fault` what calls a pager for an instruction, `short_circuit` and `device` what does its work itself. Read `pair`
 //! first. `fast_path` has what semaphores do before a call, `float` what users of the floating-point unit do
 //! beside it. They use `code` (the buffer, its labels and holes), `parameters` (the letters) and `frame` (what a
 //! call puts on the invocation stack). `links` has the literals of a pair, which are all that a copy of an existing
@@ -12,6 +12,7 @@
 mod code;
 mod device;
 mod fast_path;
+mod fault;
 mod float;
 mod frame;
 mod links;
@@ -23,6 +24,7 @@ mod upcall;
 use crate::plan::{Crossing, SemaphoreOperation};
 pub use code::GenerateError;
 pub use device::{DeviceOperation, DeviceQueue, device};
+pub use fault::{PagedRange, fault};
 pub use frame::frame_size;
 pub use links::{LITERALS, Links, call_literals, place, return_literals};
 pub use pair::{back, call, pair, pair_with_types, semaphore};

@@ -15,7 +15,9 @@ pub mod stencil;
 pub use arch::{bounds, fences, parameter};
 pub use cairn_abi::literal;
 pub use fences::Fences;
-pub use generate::{DeviceOperation, DeviceQueue, GenerateError, Generated, ShortCircuit};
+pub use generate::{
+    DeviceOperation, DeviceQueue, GenerateError, Generated, PagedRange, ShortCircuit,
+};
 pub use parameter::{Parameter, ParameterError, Parameters};
 pub use plan::{
     Crossing, End, Float, Ground, Limits, Place, Plan, SemaphoreOperation, Source, Trust, plan,

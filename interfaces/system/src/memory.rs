@@ -33,8 +33,8 @@ pub trait Memory {
 /// What the supervisor asks for.
 #[cairn::interface]
 pub trait MemoryControl {
-    /// A thread of `domain` had a page fault at `address` (`cause` is the machine's number): whether a pager has
-    /// mended it. Without a pager, `NotFound`.
+    /// A thread of `domain` had a page fault at `address` (`cause` is the machine's number) that no pager has mended, or that
+    /// is in no pager's range: whether the manager mends it. `NotFound`: it does not.
     fn page_fault(&self, domain: DomainId, address: u64, cause: u64) -> Result<(), Error>;
     /// The instance dies: its memory is unmapped, so that a thread that enters it faults.
     fn kill(&self, instance: InstanceId) -> Result<(), Error>;

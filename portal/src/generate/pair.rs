@@ -259,7 +259,7 @@ fn enter_domain(
 }
 
 /// Finds `t1` in an entry beside the first.
-fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
+pub(super) fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
     let distance = start as i64 - code.at as i64;
     code.value(Value::BaseDistance, distance * 4);
     code.emit(&stencil::FIND_BASE)

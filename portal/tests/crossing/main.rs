@@ -16,6 +16,7 @@ mod in_place;
 mod limits;
 mod mutation;
 mod nucleus;
+mod pagers;
 mod places;
 mod privileged;
 mod round_trips;

@@ -8,6 +8,7 @@ mod devices;
 mod dma;
 mod loading;
 mod packages;
+mod pagers;
 mod placement;
 mod resources;
 mod roles;
@@ -29,6 +30,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     resources::check(system, report);
     loading::check(system, report);
     sections::check(system, report);
+    pagers::check(system, report);
     budgets::check(system, report);
     devices::check(system, report);
     dma::check(system, report);

@@ -97,6 +97,7 @@ pub fn connect<'a>(
         .map(|(package, component)| connector.package(package, &packaged, *component, &mut report));
     let packages = packages.collect();
     control::check(system, &connector.components, &mut report);
+    connector.check_pagers(&mut report);
     let entries = (0..system.instances.len()).map(|at| connector.entries(at)).max();
     // Whole words of the portal manager's bitmaps.
     let table_entries = entries.unwrap_or(0).max(PORTALS_DESCRIBED).next_multiple_of(64);
@@ -217,6 +218,27 @@ impl<'a> Connector<'a> {
         }
         self.check_portals(at, report);
         connected
+    }
+
+    /// What provides sections with pages is called by portals of faults, and by nobody else.
+    fn check_pagers(&self, report: &mut Report) {
+        for pager in self.system.sections.iter().filter_map(|section| section.pager.as_ref()) {
+            let Some(component) = self.components[*pager.instance] else { continue };
+            let target = &self.system.instances[*pager.instance];
+            let export = &target.exports[*pager.export];
+            let served = find_export(component, export).map(|at| &component.exports[at].interface);
+            let letters = served.and_then(|served| served.methods.first());
+            let is_pager = served.is_some_and(|served| served.name == "Pager")
+                && letters.is_some_and(|method| method.letters == "c=tiiii");
+            if !is_pager {
+                report.push(Error::new(
+                    &pager.export.place,
+                    format!("`{}.{}` provides no pages", target.name, export.name),
+                    "expected an export of the interface `Pager`",
+                    "name one, as `zero.pager`, or remove `pager`: the pages are there from the start then",
+                ));
+            }
+        }
     }
 
     /// An import of the component that the description does not connect.

@@ -49,7 +49,7 @@ pub(crate) struct Draft {
     pub log: u8,
     pub instances: Vec<InstanceDraft>,
     pub packages: Vec<PackageDraft>,
-    pub sections: Vec<(Located<String>, Located<u64>)>,
+    pub sections: Vec<SectionDraft>,
     /// The groups that have a table.
     pub stack_groups: Vec<Located<String>>,
 }
@@ -127,6 +127,13 @@ pub(crate) struct StacksDraft {
     pub count: Located<u32>,
     pub size: Located<u64>,
     pub per_client: Option<Located<u32>>,
+}
+
+/// A section, and whose export provides it with pages.
+pub(crate) struct SectionDraft {
+    pub name: Located<String>,
+    pub size: Located<u64>,
+    pub pager: Option<(Located<String>, Located<String>)>,
 }
 
 pub(crate) struct ImportDraft {
@@ -318,15 +325,19 @@ fn number(
     }
 }
 
-fn read_section(value: &Value<'_>, report: &mut Report) -> Option<(Located<String>, Located<u64>)> {
+fn read_section(value: &Value<'_>, report: &mut Report) -> Option<SectionDraft> {
     let name = value.key_name(NameKind::Plain, "a section", "log", report);
     let mut table = value.table(format!("the section `{}`", value.name), report)?;
     copies(&mut table, report);
     let size = table
         .require("size", "size = \"64K\"", report)
         .and_then(|value| value.size(PAGE_SIZE..=SECTION_MAXIMUM, PAGE_SIZE, report));
+    let pager = match table.take("pager") {
+        Some(value) => connections::read_target(&value, report).map(Some),
+        None => Some(None),
+    };
     table.finish(report);
-    Some((name?, size?))
+    Some(SectionDraft { name: name?, size: size?, pager: pager? })
 }
 
 /// How many copies there are: they have been made, and the key is not there any more.

@@ -29,6 +29,7 @@ mod load;
 pub mod model;
 mod names;
 mod package;
+mod pagers;
 mod parts;
 pub mod place;
 mod probe;

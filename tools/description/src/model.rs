@@ -3,6 +3,7 @@
 use crate::arguments::Given;
 use crate::board::Board;
 pub use crate::package::{Package, PackageExport, PackageImport};
+pub use crate::pagers::Pager;
 use crate::place::{Located, Place};
 pub use crate::role::{Role, Roles};
 use cairn_abi::address::{KERNEL_STACK_SIZE, PAGE_SIZE, kernel_region, region};
@@ -381,6 +382,8 @@ pub struct Section {
     pub name: Located<String>,
     /// Bytes.
     pub size: Located<u64>,
+    /// Who provides it with pages, when they are missed; else they are there from the start.
+    pub pager: Option<Pager>,
 }
 
 /// Instances that share their stacks.
@@ -457,12 +460,15 @@ impl System {
         let others = (0..self.instances.len()).filter(|index| *index != scheduler);
         for index in [scheduler].into_iter().chain(others) {
             let is_alone = self.fellows(index).nth(1).is_none();
+            // There are no faults that a pager mends.
+            let is_paged = self.paged(index).next().is_some();
             let has_its_threads = index == scheduler
                 || *self.instances[index].threads <= 1
                 || self.schedules_in_kernel();
             let instance = &mut self.instances[index];
             if !instance.says_placement
                 && is_alone
+                && !is_paged
                 && has_its_threads
                 && instance.fits_into_kernel()
                 && is_chosen(instance)

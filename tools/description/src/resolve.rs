@@ -6,10 +6,11 @@ use crate::devices;
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
 use crate::fellows;
 use crate::model::{
-    Connection, Export, Instance, Open, Placement, Restart, Role, Roles, Section, SectionUse,
-    StackGroup, StackMode, Stacks, StateMode, System,
+    Connection, Export, Instance, Open, Placement, Restart, Role, Roles, Section,
+    SectionUse, StackGroup, StackMode, Stacks, StateMode, System,
 };
 use crate::names::suggestion;
+use crate::pagers;
 use crate::package::{self, EVERYONE};
 use crate::place::Located;
 use crate::report::{Error, Report};
@@ -38,8 +39,11 @@ pub(crate) fn resolve(
     let tables: Vec<String> =
         draft.instances.iter().map(|instance| instance.table.clone()).collect();
     let roles = resolve_roles(&draft.roles, &names, report)?;
-    let sections: Vec<Section> =
-        draft.sections.into_iter().map(|(name, size)| Section { name, size }).collect();
+    let (mut sections, pagers): (Vec<Section>, Vec<_>) = draft
+        .sections
+        .into_iter()
+        .map(|draft| (Section { name: draft.name, size: draft.size, pager: None }, draft.pager))
+        .unzip();
     let groups = Groups::new(draft.stack_groups);
     let mut resolver = Resolver { folders, sections: &sections, log: draft.log, groups };
     let mut instances = Vec::new();
@@ -83,6 +87,7 @@ pub(crate) fn resolve(
             connect(client, draft, &mut instances, report);
         }
     }
+    pagers::resolve(&mut sections, pagers, &mut instances, &names, report);
     (report.errors().len() == before).then_some(System {
         name: draft.name,
         board,
@@ -457,23 +462,9 @@ fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report
         None => Located::new(StackMode::New, place.clone()),
     };
     let state = draft.state.unwrap_or(Located::new(StateMode::Partial, place.clone()));
-    let exports = &mut instances[target].exports;
     let export_place = draft.export.place.clone();
-    let found = exports.iter().position(|export| *export.name == *draft.export);
-    let export = found.unwrap_or_else(|| {
-        exports.push(Export {
-            name: draft.export,
-            open: Open::Instances(Vec::new()),
-            open_place: None,
-            trust: Vec::new(),
-            longest_execution: None,
-            longest_call: None,
-            cancelled_for: None,
-            declared: false,
-        });
-        exports.len() - 1
-    });
-    let export_entry = &mut exports[export];
+    let export = pagers::exported(&mut instances[target], draft.export);
+    let export_entry = &mut instances[target].exports[export];
     if export_entry.open_place.is_none()
         && let Open::Instances(allowed) = &mut export_entry.open
         && let Err(position) = allowed.binary_search(&client)

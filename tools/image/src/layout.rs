@@ -3,7 +3,7 @@
 //! Read [`layout`] first: it names the steps in their order. Each kind of step is a module,
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
 //! region), `loadable` (what is left for components that are loaded while it runs), `devices` (what devices reach, and portals for them), `tables` (what every portal table begins with), `connections` (portals from one
-//! instance to another), `upcalls` (portals of exceptions and interrupts), `start` (first threads,
+//! instance to another), `upcalls` (portals of exceptions and interrupts), `pagers` (sections whose pages are provided), `start` (first threads,
 //! startup pages), `record` (the record for the components that take over), `roles`
 //! (what those components map) and `report` (what the host is told). They all work on [`Layout`].
 
@@ -15,6 +15,7 @@ mod instance;
 mod kernel;
 mod loadable;
 mod logs;
+mod pagers;
 mod record;
 mod report;
 mod roles;
@@ -260,6 +261,7 @@ impl<'a> Layout<'a> {
             self.placed[index].report.portal_code = self.code.next() - before;
         }
         let upcalls = self.connect_upcalls()?;
+        self.connect_pagers()?;
         self.set_up_threads(upcalls.exit)?;
         let startup_pages = self.map_startup_pages()?;
         self.map_logs()?;

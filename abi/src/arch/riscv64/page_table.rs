@@ -38,6 +38,14 @@ pub const PTE_KERNEL_READ_WINDOW: u64 = PTE_READ_WINDOW & !GLOBAL;
 pub const PTE_KERNEL_WRITE_WINDOW: u64 = PTE_WRITE_WINDOW & !GLOBAL;
 pub const PTE_USER: u64 = USER;
 
+/// Bits that a page must have for its owner, a pager, to let a client have it; what the client's entry keeps of it, and what every
+/// such entry gets: in user mode, to be read. The page stays the pager's, so its client passes it on in no window.
+pub const PTE_PAGED: u64 = OWN | VALID | READ | WRITE;
+pub const PTE_PAGED_KEPT: u64 = !(OWN | READ | WRITE | EXECUTE | GLOBAL);
+pub const PTE_PAGED_GIVEN: u64 = USER | READ;
+/// An entry that is nothing but this had such a page, whose pager died: nobody maps it again before its client's next life.
+pub const PTE_LOST: u64 = RESERVED;
+
 /// Entries of a table.
 pub const ENTRIES: usize = 512;
 /// The level of a root. The entries of level 0 lead to pages.

@@ -16,6 +16,8 @@ pub(crate) struct Account {
     pub(crate) sections: AtomicU32,
     /// One of its threads is at work on sections.
     pub(crate) in_sections: AtomicBool,
+    /// It died, has no pages of a pager any more, and does not live again yet.
+    pub(crate) is_released: AtomicBool,
 }
 
 /// Nobody has had the number.
@@ -31,6 +33,7 @@ impl Account {
             used: AtomicU32::new(0),
             sections: AtomicU32::new(0),
             in_sections: AtomicBool::new(false),
+            is_released: AtomicBool::new(false),
         }
     }
 
@@ -54,6 +57,7 @@ impl Account {
         self.said.store(RETIRED, Relaxed);
         self.life.fetch_add(1, Relaxed);
         self.used.store(0, Relaxed);
+        self.is_released.store(false, Relaxed);
     }
 
     /// Pages that it has beside those of the layout.

@@ -17,6 +17,7 @@ use cairn_interfaces::{MemoryContent, MemoryPart};
 use cairn_memory::live::Record;
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::measure::Measured;
+use cairn_memory::paging::Served;
 use cairn_memory::refusal::{Lack, Wanted};
 use cairn_memory::tables::Tables;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -41,6 +42,7 @@ cairn::component! {
         control: interfaces::MemoryControl = SERVER,
         loading: interfaces::DomainMemory = SERVER,
         statistics: interfaces::MemoryStatistics = SERVER,
+        paging: interfaces::Paging = SERVER,
     },
     main: main,
 }
@@ -154,7 +156,7 @@ impl interfaces::Memory for Server {
 
 impl interfaces::MemoryControl for Server {
     fn page_fault(&self, _domain: DomainId, _address: u64, _cause: u64) -> Result<(), Error> {
-        // There are no pagers yet: everything is mapped from the start or by `allocate`.
+        // A range's pager is called by the portal of its faults, and none mends what comes here.
         Err(Error::NotFound)
     }
 
@@ -193,6 +195,23 @@ impl interfaces::MemoryControl for Server {
         let (words, _) = bytes.as_chunks_mut::<8>();
         with(|manager| manager.peek(instance, address, words))?;
         window.write(0, bytes).map(|_| ())
+    }
+}
+
+impl interfaces::Paging for Server {
+    fn range(&self, caller: Caller, at: u64) -> Result<interfaces::ServedRange, Error> {
+        with(|manager| {
+            let Served { number, pages, section } = manager.served(caller.0, at)?;
+            Ok(interfaces::ServedRange { number, pages, section })
+        })
+    }
+
+    fn client(&self, caller: Caller, range: u64) -> Result<(InstanceId, bool), Error> {
+        with(|manager| manager.client(caller.0, range))
+    }
+
+    fn unmap(&self, caller: Caller, range: u64, first: u64, pages: u64) -> Result<(), Error> {
+        with(|manager| manager.unmap_range(caller.0, range, first, pages))
     }
 }
 

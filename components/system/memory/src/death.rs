@@ -22,8 +22,9 @@ const SECTIONS_OF_STEP: u64 = 128;
 
 /// What a cursor counts is in its upper 16 bits.
 const STAGE_SHIFT: u32 = 48;
-const PAGES: u64 = 0;
-const SECTIONS: u64 = 1;
+const RANGES: u64 = 0;
+const PAGES: u64 = 1;
+const SECTIONS: u64 = 2;
 
 fn cursor(stage: u64, at: u64) -> u64 {
     stage << STAGE_SHIFT | at
@@ -37,6 +38,10 @@ impl<'a> Manager<'a> {
     pub fn release(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
         let (stage, at) = (at >> STAGE_SHIFT, at & ((1 << STAGE_SHIFT) - 1));
         match stage {
+            RANGES => {
+                let next = self.release_ranges(self.record(instance)?, at);
+                Ok(next.map_or(cursor(PAGES, 0), |at| cursor(RANGES, at)))
+            }
             PAGES => self.release_pages(instance, at),
             SECTIONS => {
                 let end = (at + SECTIONS_OF_STEP).min(sections::COUNT as u64);
@@ -138,6 +143,7 @@ impl<'a> Manager<'a> {
         {
             tables::unmap(ready);
         }
+        self.account(instance)?.is_released.store(false, Relaxed);
         tables::set_reachable(self.reach(instance)?, true);
         self.settle();
         Ok(())

@@ -28,14 +28,16 @@ impl Manager<'_> {
     }
 
     /// An instance is no more. [`Error::Busy`]: it is to be killed and released first. Its page table leads nowhere then, and
-    /// its number nowhere from now on.
+    /// its number nowhere from now on. So is a pager as long as a client of its is there.
     pub fn retire_domain(&self, instance: InstanceId) -> Result<(), Error> {
         let is_reachable = is_reachable(self.reach(instance)?);
         let account = self.account(instance)?;
         let maps_any = account.sections.load(Relaxed) != 0;
-        if is_reachable || maps_any || self.has_more_than_laid_out(instance)? {
+        let has_more = self.has_more_than_laid_out(instance)?;
+        if is_reachable || maps_any || has_more || self.provides(instance) {
             return Err(Error::Busy);
         }
+        self.end_ranges(instance);
         account.retire();
         // What others offered to it, or are about to, is not for its successor.
         (0..sections::COUNT).for_each(|number| self.withdraw_offer(number, instance));

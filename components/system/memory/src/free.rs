@@ -38,7 +38,7 @@ impl Manager<'_> {
     }
 
     /// Makes pages unreachable that [`Manager::allocate`] gave, so that they can be given on; each is in its entry still.
-    /// `Busy`: one of them is in a window of a call; `NotFound`: one is not there; nothing is changed then.
+    /// `Busy`: one of them is in a window of a call, or a client of a pager has it; `NotFound`: one is not there; nothing is changed then.
     pub(crate) fn withdraw(
         &self,
         instance: InstanceId,
@@ -69,7 +69,7 @@ impl Manager<'_> {
         }
         let settled = self.settle();
         // Withdrawn pages cannot come into a window any more; those that are there already remain.
-        let mut in_window = false;
+        let mut in_use = false;
         for from in (0..pages).step_by(PAGES_AT_ONCE) {
             let mut places = [0; PAGES_AT_ONCE];
             let count = PAGES_AT_ONCE.min((pages - from) as usize);
@@ -78,10 +78,10 @@ impl Manager<'_> {
             places.iter_mut().zip(batch).for_each(|(place, physical)| *place = physical);
             // So that a page in a window, which may be any instance's, is compared with few.
             places.sort_unstable();
-            in_window |=
-                self.any_window(instance, |physical| places.binary_search(&physical).is_ok());
+            let is_one = |physical| places.binary_search(&physical).is_ok();
+            in_use |= self.any_window(instance, is_one) || self.is_provided(instance, is_one);
         }
-        if in_window {
+        if in_use {
             restore(pages);
             return Err(Error::Busy);
         }

@@ -19,6 +19,7 @@ mod loading;
 pub mod manager;
 pub mod measure;
 mod numbers;
+pub mod paging;
 pub mod refusal;
 mod returned;
 pub mod sections;
@@ -35,6 +36,8 @@ mod frames_tests;
 mod loading_tests;
 #[cfg(test)]
 mod measure_tests;
+#[cfg(test)]
+mod paging_tests;
 #[cfg(test)]
 mod section_tests;
 #[cfg(test)]

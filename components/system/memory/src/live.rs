@@ -4,7 +4,8 @@
 use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::{Entries, Slot};
 use cairn_abi::record::{
-    Activation, Device, Export, Header, Instance, Interrupt, Method, Portal, Segment, Thread,
+    Activation, Device, Export, Header, Instance, Interrupt, Method, PagedRange, Portal, Segment,
+    Thread,
 };
 use cairn_abi::{DomainId, InstanceId, RegionId, Space, record};
 use core::marker::PhantomData;
@@ -26,6 +27,8 @@ pub struct Record<'a> {
     pub threads: Table<'a, Thread>,
     pub devices: Table<'a, Device>,
     pub interrupts: Table<'a, Interrupt>,
+    /// By number from 0.
+    pub ranges: Table<'a, PagedRange>,
     /// By number from 1, if components can be loaded.
     pub slots: Table<'a, Slot>,
     /// The names of symbols and what words mean.
@@ -46,6 +49,7 @@ impl<'a> Record<'a> {
             threads: Table::of(words, header.threads),
             devices: Table::of(words, header.devices),
             interrupts: Table::of(words, header.interrupts),
+            ranges: Table::of(words, header.ranges),
             slots: Table::of(words, header.slots),
             text: part(words, text.offset as usize, text.count as usize),
         }
@@ -203,6 +207,7 @@ fields! {
     Thread: instance: InstanceId;
     Device: instance: InstanceId;
     Interrupt: instance: InstanceId;
+    PagedRange: client: InstanceId, pager: InstanceId, section: u16, size: u64, entries: u64;
 }
 
 impl Entry<'_, Instance> {

@@ -38,14 +38,14 @@ const MEMORY_PHYSICAL: u64 = TABLES_PHYSICAL + (64 << 20);
 
 pub(crate) struct World {
     pub(crate) state: State,
-    header: Header,
+    pub(crate) header: Header,
     pub(crate) instances: Vec<Instance>,
     pub(crate) segments: Vec<Segment>,
     activations: Vec<Activation>,
     /// What the manager writes into the record stays; else it is as the above say.
     pub(crate) is_live: bool,
-    tables: Vec<AtomicI64>,
-    memory: Vec<AtomicI64>,
+    pub(crate) tables: Vec<AtomicI64>,
+    pub(crate) memory: Vec<AtomicI64>,
 }
 
 /// Repeats what is done in steps.

@@ -5,13 +5,14 @@ use object::elf;
 /// The sources.
 pub const FOLDER: &str = "src/arch/riscv64/stencils";
 /// In this order, as one.
-pub const SOURCES: [&str; 9] = [
+pub const SOURCES: [&str; 10] = [
     "macros.S",
     "call.S",
     "return.S",
     "kernel.S",
     "float.S",
     "upcall.S",
+    "fault.S",
     "semaphore.S",
     "device.S",
     "short_circuit.S",

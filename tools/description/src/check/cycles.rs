@@ -3,24 +3,32 @@
 //! and threads that all do so wait for each other for ever. Calls that run to completion take no
 //! activation and never wait, so they are exempt; so is a cycle of nothing but shared stacks.
 
-use crate::model::{Connection, StackMode, System};
+use crate::model::{StackMode, System};
+use crate::place::Located;
 use crate::report::{Error, Report};
 use std::collections::VecDeque;
 
-/// A connection and the instance whose import it is.
-type Edge<'a> = (usize, &'a Connection);
+/// An instance and whom it calls.
+type Edge<'a> = (usize, &'a Located<usize>);
+
+/// Whom an instance calls, by its imports and where it misses pages, and on which stack.
+fn calls(system: &System, client: usize) -> impl Iterator<Item = (&Located<usize>, StackMode)> {
+    let imports = system.instances[client].imports.iter();
+    let imports = imports.map(|connection| (&connection.target, *connection.stack));
+    imports.chain(system.paged(client).map(|(_, pager)| (&pager.instance, StackMode::New)))
+}
 
 pub(super) fn check(system: &System, report: &mut Report) {
     let mut reported = vec![false; system.instances.len()];
-    for (client, instance) in system.instances.iter().enumerate() {
-        for connection in &instance.imports {
-            if *connection.stack != StackMode::New || reported[client] {
+    for client in 0..system.instances.len() {
+        for (target, stack) in calls(system, client) {
+            if stack != StackMode::New || reported[client] {
                 continue;
             }
-            let Some(back) = path(system, *connection.target, client) else {
+            let Some(back) = path(system, **target, client) else {
                 continue;
             };
-            report.push(error(system, (client, connection), &back));
+            report.push(error(system, (client, target), &back));
             reported[client] = true;
             back.iter().for_each(|(through, _)| reported[*through] = true);
         }
@@ -35,12 +43,11 @@ fn path(system: &System, start: usize, end: usize) -> Option<Vec<Edge<'_>>> {
         if client == end {
             break;
         }
-        for connection in &system.instances[client].imports {
-            let target = *connection.target;
-            let exempt = *connection.stack == StackMode::RunToCompletion;
-            if !exempt && target != start && reached_by[target].is_none() {
-                reached_by[target] = Some((client, connection));
-                queue.push_back(target);
+        for (target, stack) in calls(system, client) {
+            let exempt = stack == StackMode::RunToCompletion;
+            if !exempt && **target != start && reached_by[**target].is_none() {
+                reached_by[**target] = Some((client, target));
+                queue.push_back(**target);
             }
         }
     }
@@ -58,18 +65,18 @@ fn path(system: &System, start: usize, end: usize) -> Option<Vec<Edge<'_>>> {
 fn error(system: &System, first: Edge<'_>, back: &[Edge<'_>]) -> Error {
     let name = |instance: usize| system.instances[instance].name.as_str();
     let mut chain = format!("`{}`", name(first.0));
-    for (_, connection) in [first].iter().chain(back) {
-        chain.push_str(&format!(" -> `{}`", name(*connection.target)));
+    for (_, target) in [first].iter().chain(back) {
+        chain.push_str(&format!(" -> `{}`", name(***target)));
     }
     let error = Error::new(
-        &first.1.target.place,
+        &first.1.place,
         format!("a cycle of calls can run out of stacks: {chain}"),
         "expected calls that never lead back to their caller",
         "break the cycle: let one of these instances wait on a semaphore, or share a section, \
          instead of calling",
     );
-    back.iter().fold(error, |error, (client, connection)| {
-        let text = format!("`{}` calls `{}`", name(*client), name(*connection.target));
-        error.note(&connection.target.place, text)
+    back.iter().fold(error, |error, (client, target)| {
+        let text = format!("`{}` calls `{}`", name(*client), name(***target));
+        error.note(&target.place, text)
     })
 }

@@ -57,16 +57,15 @@ pub(super) fn default_stacks(system: &mut System) {
     }
 }
 
-/// The instances connected to `server` on new stacks.
+/// The instances connected to `server` on new stacks, and those that it provides with pages.
 fn clients(system: &System, server: usize) -> Vec<usize> {
-    let calls = |client: &Instance| {
-        client
-            .imports
-            .iter()
+    let calls = |client: &usize| {
+        let mut connections = system.instances[*client].imports.iter();
+        connections
             .any(|connection| *connection.target == server && *connection.stack == StackMode::New)
+            || system.paged(*client).any(|(_, pager)| *pager.instance == server)
     };
-    let clients = system.instances.iter().enumerate();
-    clients.filter(|(_, client)| calls(client)).map(|(index, _)| index).collect()
+    (0..system.instances.len()).filter(calls).collect()
 }
 
 pub(super) fn check(system: &System, report: &mut Report) {
@@ -316,7 +315,8 @@ fn check_memory(system: &System, report: &mut Report) {
     let room = system.board.room();
     let before = *system.board.memory.size - room;
     let instances = system.instances.iter().map(|i| (*i.memory, &i.memory.place));
-    let sections = system.sections.iter().map(|s| (*s.size, &s.size.place));
+    let sections = system.sections.iter().filter(|section| section.pager.is_none());
+    let sections = sections.map(|s| (*s.size, &s.size.place));
     check_sum(instances.chain(sections), room, report, |place, total| {
         Error::new(
             place,

@@ -41,7 +41,8 @@ pub(super) fn read_import(value: &Value<'_>, report: &mut Report) -> Option<Impo
     Some(ImportDraft { import: import?, instance, export, stack: stack?, state: state? })
 }
 
-fn read_target(
+/// `"INSTANCE.EXPORT"`.
+pub(super) fn read_target(
     value: &Value<'_>,
     report: &mut Report,
 ) -> Option<(Located<String>, Located<String>)> {

@@ -113,7 +113,7 @@ impl Layout<'_> {
     }
 
     /// What an export of a component declares.
-    fn limits(&self, server: usize, export: usize) -> Limits {
+    pub(super) fn limits(&self, server: usize, export: usize) -> Limits {
         let described = self.connected.exports[server].iter().position(|at| *at == export);
         let Some(at) = described else { return Limits::default() };
         let export = &self.system.instances[server].exports[at];

@@ -21,6 +21,7 @@ use zerocopy::{Immutable, IntoBytes};
 #[derive(Default)]
 pub(super) struct RecordParts {
     segments: Vec<Segment>,
+    pub ranges: Vec<PagedRange>,
     activations: Vec<Activation>,
     threads: Vec<Thread>,
     interrupts: Vec<Interrupt>,
@@ -259,6 +260,7 @@ impl Layout<'_> {
         header.symbol_names = writer.table(&names);
         header.slots = writer.table(&slots);
         (self.record.segments, self.record.activations) = (segments, activations);
+        header.ranges = writer.table(&self.record.ranges);
     }
 
     /// What is free, and where privileged code's entries lie; after the last mapping.

@@ -22,7 +22,8 @@ impl Layout<'_> {
 
     /// Memory that the layout takes and no instance's quota pays for.
     pub(super) fn room(&self) -> Room {
-        let sections = self.system.sections.iter().map(|section| pages(*section.size) * PAGE_SIZE);
+        let sections = self.system.sections.iter().filter(|section| section.pager.is_none());
+        let sections = sections.map(|section| pages(*section.size) * PAGE_SIZE);
         let placed: u64 = self.placed.iter().map(|placed| placed.memory_used).sum();
         let shared: u64 = self.placed.iter().map(|placed| placed.memory_shared).sum();
         let portal_code = self.code.extent().1 + self.areas.counters.size;

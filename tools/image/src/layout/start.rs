@@ -112,6 +112,13 @@ impl Layout<'_> {
         for used in &self.system.instances[index].sections {
             let section = &self.system.sections[used.section];
             let size = pages(*section.size) * PAGE_SIZE;
+            let address = self.section_address(used.section)?;
+            if section.pager.is_some() {
+                let writable = *used.access == Access::ReadWrite;
+                let name = descriptor::name(&section.name);
+                mappings.push(Mapping::memory(name, address, *section.size, writable));
+                continue;
+            }
             let physical = match self.record.section(used.section) {
                 Some(physical) => physical,
                 None => {
@@ -133,12 +140,6 @@ impl Layout<'_> {
             let users: Vec<(usize, Access)> = self.instances().filter_map(uses).collect();
             let writable = users.iter().any(|(_, access)| *access == Access::ReadWrite);
             let rights = self.placed[index].reach | READ | if writable { WRITE } else { 0 };
-            let before = self.system.sections[..used.section].iter();
-            let begin = SECTIONS + sections_span(before.map(|section| *section.size));
-            let address = begin + section_spread(size);
-            if address + size > SECTIONS_AT_RUN_TIME {
-                return Err(format!("no addresses are left for the section `{}`", section.name));
-            }
             let address = match self.system.instances[index].is_in_kernel() {
                 false => address,
                 true => kernel_view(address),
@@ -154,6 +155,18 @@ impl Layout<'_> {
             ));
         }
         Ok(mappings)
+    }
+
+    /// Where a section lies in every domain of user mode that maps it.
+    pub(super) fn section_address(&self, section: usize) -> Result<u64, String> {
+        let (before, rest) = self.system.sections.split_at(section);
+        let size = pages(*rest[0].size) * PAGE_SIZE;
+        let begin = SECTIONS + sections_span(before.iter().map(|section| *section.size));
+        let address = begin + section_spread(size);
+        match address + size > SECTIONS_AT_RUN_TIME {
+            true => Err(format!("no addresses are left for the section `{}`", rest[0].name)),
+            false => Ok(address),
+        }
     }
 
     /// Whether an instance does not serve yet when it starts, and its callers wait until it does.

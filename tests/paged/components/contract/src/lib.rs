@@ -1,0 +1,18 @@
+//! What the judge asks of those who miss pages.
+#![no_std]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+
+/// Uses a section.
+#[cairn::interface]
+pub trait Probe {
+    /// Its bytes.
+    fn size(&self) -> Result<u64, Error>;
+    /// The word at an offset.
+    fn load(&self, offset: u64) -> Result<u64, Error>;
+    /// Writes it.
+    fn store(&self, offset: u64, word: u64) -> Result<(), Error>;
+    /// Writes a word to each of the first so many pages; how many had something else than zero there.
+    fn fill(&self, pages: u64, word: u64) -> Result<u64, Error>;
+}
