@@ -21,7 +21,7 @@ fn main() {
     let mut report = Report::new();
     let meter = Meter::new();
     let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
-    report.samples(format_args!("fault.pager.{}", environment::argument()), 1, |samples| {
+    report.samples(format_args!("fault.pager.map"), 1, |samples| {
         for round in rounds.all() {
             let page = section.part(round * PAGE, PAGE);
             let begin = Stamp::begin();

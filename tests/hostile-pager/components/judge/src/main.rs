@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::thread::{Stack, spawn, yield_now};
 use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_pager_contract::Deeds;
@@ -26,11 +27,14 @@ cairn::component! {
         villain: Deeds,
         victim: Probe,
         innocent: Probe,
+        threads: interfaces::Threads,
+        mute: Deeds,
+        patient: Probe,
     },
     main: main,
 }
 
-use imports::{CONSOLE, INNOCENT, SUPERVISOR, VICTIM, VILLAIN};
+use imports::{CONSOLE, INNOCENT, MUTE, PATIENT, SUPERVISOR, VICTIM, VILLAIN};
 
 fn say(what: &str) {
     CONSOLE.write(what.as_bytes()).expect("console");
@@ -75,6 +79,7 @@ fn main() {
     ranges_of_others();
     it_dies();
     it_never_answers();
+    who_is_killed_comes_home();
     only_faults_ask_a_pager();
     check_innocent();
     say("hostile-pager: done\n");
@@ -169,6 +174,30 @@ fn it_never_answers() {
         assert!(now() - begin < ticks(5 * HOME_MICROSECONDS), "it took too long");
     }
     say("ok: a pager that never answers dies\n");
+}
+
+static STACK: Stack<8192> = Stack::new();
+
+/// A client dies while its thread is in a pager that keeps it, and of which nobody says how long that may take.
+fn who_is_killed_comes_home() {
+    for sleeps in [true, false] {
+        when_it_lives(|| MUTE.keep(sleeps));
+        let (before, _) = MUTE.seen().expect("it lives");
+        when_it_lives(|| PATIENT.size());
+        let caller = spawn(&STACK, 50, || PATIENT.load(0)).expect("a thread");
+        while MUTE.seen().expect("it lives").0 == before {
+            yield_now();
+        }
+        let begin = now();
+        SUPERVISOR.kill("patient").expect("kill");
+        assert_eq!(caller.join().expect("its end"), Err(Error::Dead));
+        assert!(now() - begin < ticks(5 * HOME_MICROSECONDS), "it took too long");
+        when_it_lives(|| MUTE.behave());
+        SUPERVISOR.restart("patient").expect("restart");
+        assert_eq!(when_it_lives(|| PATIENT.load(PAGE)), 0);
+        check_innocent();
+    }
+    say("ok: who is killed comes home from a pager\n");
 }
 
 /// It can be opened by nobody, and if it could, it would find that no fault calls.
