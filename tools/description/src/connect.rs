@@ -226,7 +226,8 @@ impl<'a> Connector<'a> {
             let Some(component) = self.components[*pager.instance] else { continue };
             let target = &self.system.instances[*pager.instance];
             let export = &target.exports[*pager.export];
-            let served = find_export(component, &export.name).map(|at| &component.exports[at].interface);
+            let served =
+                find_export(component, &export.name).map(|at| &component.exports[at].interface);
             let letters = served.and_then(|served| served.methods.first());
             let is_pager = served.is_some_and(|served| served.name == "Pager")
                 && letters.is_some_and(|method| method.letters == "c=tiiii");

@@ -6,12 +6,12 @@ use crate::devices;
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
 use crate::fellows;
 use crate::model::{
-    Connection, Export, Instance, Open, Placement, Restart, Role, Roles, Section,
-    SectionUse, StackGroup, StackMode, Stacks, StateMode, System,
+    Connection, Export, Instance, Open, Placement, Restart, Role, Roles, Section, SectionUse,
+    StackGroup, StackMode, Stacks, StateMode, System,
 };
 use crate::names::suggestion;
-use crate::pagers;
 use crate::package::{self, EVERYONE};
+use crate::pagers;
 use crate::place::Located;
 use crate::report::{Error, Report};
 use cairn_abi::address::{GROUP_MEMBERS_MAXIMUM, PAGE_SIZE};

@@ -56,7 +56,9 @@ fn prepare() -> Result<(), Error> {
     let needed = store.sections().map(|range| range.pages).sum::<u64>() * PAGE_SIZE;
     let (blocks, _) = imports::BLOCKS.size()?;
     if served.next().is_some() || needed > blocks * BLOCK_SIZE {
-        cairn::log::error!("more than {RANGES} ranges, or {needed} bytes on a disk of {blocks} blocks");
+        cairn::log::error!(
+            "more than {RANGES} ranges, or {needed} bytes on a disk of {blocks} blocks"
+        );
         return Err(Error::TooLarge);
     }
     let (used, quota) = imports::STATISTICS.usage_of(environment::startup().instance)?;
@@ -92,9 +94,11 @@ impl Store {
     /// Nobody has a page in its page table any more.
     fn unmap(&self, page: Page) -> Result<(), Error> {
         let of_section = |range: &&ServedRange| range.section == page.section;
-        self.ranges.iter().flatten().filter(of_section).try_for_each(|range| {
-            imports::PAGING.unmap(range.number, page.number, 1)
-        })
+        self.ranges
+            .iter()
+            .flatten()
+            .filter(of_section)
+            .try_for_each(|range| imports::PAGING.unmap(range.number, page.number, 1))
     }
 
     fn read(&mut self, frame: usize, page: Page) -> Result<(), Error> {
@@ -147,8 +151,7 @@ impl Pager for OnDisk {
         let mut store = STORE.lock()?;
         let mut ranges = store.ranges.iter().flatten();
         let range = ranges.find(|range| range.number == fault.range).filter(|_| portal.0 == 0);
-        let (section, number) =
-            (range.ok_or(Error::NotAllowed)?.section, fault.offset / PAGE_SIZE);
+        let (section, number) = (range.ok_or(Error::NotAllowed)?.section, fault.offset / PAGE_SIZE);
         let thread = thread.0 as usize;
         store.cache.unpin(thread);
         let frame = store.frame_of(Page { section, number })?;

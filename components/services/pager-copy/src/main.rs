@@ -9,8 +9,7 @@ use cairn::sync::Mutex;
 use cairn::{CallerThread, Error, PortalIndex, environment};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_interfaces::{
-    Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, Pager, Paging, Portals,
-    ServedRange,
+    Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, Pager, Paging, Portals, ServedRange,
 };
 use cairn_pager_zero::pool::Pool;
 
@@ -49,7 +48,9 @@ cairn::component! {
 fn prepare() -> Result<(), Error> {
     let name = environment::argument();
     let Some(original) = environment::section(name) else {
-        cairn::log::error!("expected the name of a section in `argument`, and that section in `sections`; found `{name}`");
+        cairn::log::error!(
+            "expected the name of a section in `argument`, and that section in `sections`; found `{name}`"
+        );
         return Err(Error::NotFound);
     };
     let mut places = original.size().div_ceil(PAGE);

@@ -135,9 +135,9 @@ mod tests {
         assert_eq!(pool.free(), 9, "one has the notes");
         let pages: Vec<usize> = (0..9).map(|place| pool.page(place).unwrap()).collect();
         assert_eq!(pages, (1..10).collect::<Vec<_>>());
-        for place in 0..9 {
-            assert_eq!(pool.page(place), Ok(pages[place]), "it stays");
-            assert_eq!(pool.find(place), Some(pages[place]));
+        for (place, page) in pages.iter().enumerate() {
+            assert_eq!(pool.page(place), Ok(*page), "it stays");
+            assert_eq!(pool.find(place), Some(*page));
         }
         assert_eq!((pool.find(9), pool.find(20)), (None, None));
         assert_eq!(pool.page(9), Err(Error::Exhausted));
@@ -154,9 +154,14 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_no_pool() {
-        for (pages, places, fits) in
-            [(0, 0, false), (1, 1, false), (2, 1, true), (2, 509, true), (2, 510, false), (3, 510, true)]
-        {
+        for (pages, places, fits) in [
+            (0, 0, false),
+            (1, 1, false),
+            (2, 1, true),
+            (2, 509, true),
+            (2, 510, false),
+            (3, 510, true),
+        ] {
             let words = words(pages);
             assert_eq!(Pool::new(&words, places).is_some(), fits, "{pages} {places}");
         }

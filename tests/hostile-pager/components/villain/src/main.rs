@@ -4,9 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::{CallerThread, Error, PortalIndex};
-use cairn_interfaces::{
-    Clock, Memory, PAGE_WRITE, PageFault, Pager, Paging, Portals,
-};
+use cairn_interfaces::{Clock, Memory, PAGE_WRITE, PageFault, Pager, Paging, Portals};
 use cairn_test_hostile_pager_contract::Deeds;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
