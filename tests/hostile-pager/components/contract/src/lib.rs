@@ -25,6 +25,4 @@ pub trait Deeds {
     fn unmap(&self, range: u64, first: u64, pages: u64) -> Result<u64, Error>;
     /// How many faults it has seen, and the rights of the last one.
     fn seen(&self) -> Result<(u64, u64), Error>;
-    /// What a call of its entry for faults answers that comes by no fault.
-    fn is_called(&self) -> Result<u64, Error>;
 }

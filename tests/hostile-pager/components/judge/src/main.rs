@@ -4,8 +4,8 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
-use cairn::thread::{Stack, spawn, yield_now};
-use cairn::time::{now, ticks};
+use cairn::thread::{Stack, sleep, spawn};
+use cairn::time::{Duration, now, ticks};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_pager_contract::Deeds;
 use cairn_test_paged_contract::{Probe, ProbeProxy};
@@ -180,30 +180,27 @@ static STACK: Stack<8192> = Stack::new();
 
 /// A client dies while its thread is in a pager that keeps it, and of which nobody says how long that may take.
 fn who_is_killed_comes_home() {
-    for sleeps in [true, false] {
-        when_it_lives(|| MUTE.keep(sleeps));
-        let (before, _) = MUTE.seen().expect("it lives");
-        when_it_lives(|| PATIENT.size());
-        let caller = spawn(&STACK, 50, || PATIENT.load(0)).expect("a thread");
-        while MUTE.seen().expect("it lives").0 == before {
-            yield_now();
-        }
-        let begin = now();
-        SUPERVISOR.kill("patient").expect("kill");
-        assert_eq!(caller.join().expect("its end"), Err(Error::Dead));
-        assert!(now() - begin < ticks(5 * HOME_MICROSECONDS), "it took too long");
-        when_it_lives(|| MUTE.behave());
-        SUPERVISOR.restart("patient").expect("restart");
-        assert_eq!(when_it_lives(|| PATIENT.load(PAGE)), 0);
-        check_innocent();
+    when_it_lives(|| MUTE.keep(true));
+    let (before, _) = MUTE.seen().expect("it lives");
+    when_it_lives(|| PATIENT.size());
+    let caller = spawn(&STACK, 40, || PATIENT.load(0)).expect("a thread");
+    while MUTE.seen().expect("it lives").0 == before {
+        sleep(Duration::from_millis(1)).expect("time passes");
     }
+    let begin = now();
+    SUPERVISOR.kill("patient").expect("kill");
+    assert_eq!(caller.join().expect("its end"), Err(Error::Dead));
+    assert!(now() - begin < ticks(5 * HOME_MICROSECONDS), "it took too long");
+    when_it_lives(|| MUTE.behave());
+    SUPERVISOR.restart("patient").expect("restart");
+    assert_eq!(when_it_lives(|| PATIENT.load(PAGE)), 0);
+    check_innocent();
     say("ok: who is killed comes home from a pager\n");
 }
 
-/// It can be opened by nobody, and if it could, it would find that no fault calls.
+/// Nobody can open what a pager serves faults by.
 fn only_faults_ask_a_pager() {
     let opened = imports::PORTALS.open_object::<dyn interfaces::Pager>("villain.pager");
     assert!(opened.is_err());
-    assert_eq!(VILLAIN.is_called(), Ok(0));
     say("ok: only faults call a pager\n");
 }

@@ -120,8 +120,4 @@ impl Deeds for Villain {
     fn seen(&self) -> Result<(u64, u64), Error> {
         Ok((FAULTS.load(Relaxed), RIGHTS.load(Relaxed)))
     }
-
-    fn is_called(&self) -> Result<u64, Error> {
-        Ok(0)
-    }
 }
