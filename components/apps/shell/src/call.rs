@@ -2,7 +2,7 @@
 
 use crate::away::{self, Answer, Outcome};
 use crate::imports;
-use crate::listing::{each_name, portal, server_of};
+use crate::listing::{each_export, each_name, portal, server_of};
 use crate::screen::Screen;
 use cairn::Error;
 use cairn::abi::descriptor::{METHODS_MAXIMUM, VALUE_UNSIGNED, VALUE_WORDS};
@@ -32,14 +32,15 @@ fn method<'text>(name: &str, number: u64, text: &'text mut [u8; TEXT]) -> Option
     Method::parse(plain(text.get_mut(..length)?))
 }
 
-/// `name`, or the only export of the component called so.
+/// `name`, or the only export of the component called so, or the only one of them that is open to the shell.
 fn export_of(
     name: &Word,
     screen: &mut Screen,
 ) -> core::result::Result<Option<Word>, core::fmt::Error> {
     let is_component = !name.contains('.');
     let (mut found, mut count) = (None, 0);
-    each_name(|known| {
+    let (mut found_open, mut open) = (None, 0);
+    each_export(|known, is_open| {
         let matches = match is_component {
             true => known.split_once('.').is_some_and(|(component, _)| component == name.as_str()),
             false => known == name.as_str(),
@@ -47,8 +48,15 @@ fn export_of(
         if matches {
             count += 1;
             found = Word::try_from(known).ok();
+            if is_open {
+                open += 1;
+                found_open = Word::try_from(known).ok();
+            }
         }
     });
+    if open == 1 {
+        return Ok(found_open);
+    }
     match count {
         1 => return Ok(found),
         0 => writeln!(screen, "error: no name `{name}`; `names` lists them all")?,

@@ -6,7 +6,7 @@ use crate::usage;
 use cairn::Error;
 use cairn::InstanceId;
 use cairn::abi::text::plain;
-use cairn::environment::startup;
+use cairn::environment::{self, startup};
 use cairn_shell::table::Column::{self, Number, Text};
 use cairn_shell::table::{Row, Uptime};
 use cairn_shell::words::Word;
@@ -76,10 +76,20 @@ pub fn each_instance(mut take: impl FnMut(u64, &str)) {
 
 /// Every name that can be opened.
 pub fn each_name(mut take: impl FnMut(&str)) {
+    each_export(|name, _| take(name));
+}
+
+/// Each name, and whether what it names is open to the shell.
+pub fn each_export(mut take: impl FnMut(&str, bool)) {
     let _ = each(
         |number, text| imports::NAMES.list(number, text),
         core::convert::identity,
-        |_, text| take(text.split(' ').next().unwrap_or("")),
+        |_, text| {
+            let mut words = text.split(' ');
+            let name = words.next().unwrap_or("");
+            let policy = words.nth(1).unwrap_or("");
+            take(name, policy == "*" || policy.split(',').any(|one| one == environment::name()));
+        },
     );
 }
 

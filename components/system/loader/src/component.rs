@@ -1,6 +1,6 @@
 //! Entry points.
 
-use super::failure::{Failed, Failures};
+use super::failure::{Failures, unloading};
 use super::load;
 use cairn::sync::Mutex;
 use cairn::window::{ReadWindow, WriteWindow};
@@ -47,7 +47,7 @@ static STATE: Mutex<State> = Mutex::new(State {
 
 fn with<T>(
     caller: Caller,
-    body: impl FnOnce(&mut HeadBytes) -> Result<T, Failed>,
+    body: impl FnOnce(&mut HeadBytes) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut state = STATE.lock()?;
     if !state.is_clear {
@@ -55,11 +55,7 @@ fn with<T>(
         state.is_clear = true;
     }
     let state = &mut *state;
-    body(&mut state.head).map_err(|failed| {
-        let error = failed.error;
-        state.failures.note(caller.0, failed);
-        error
-    })
+    body(&mut state.head).inspect_err(|_| state.failures.keep(caller.0))
 }
 
 impl interfaces::Loader for Server {
@@ -80,7 +76,7 @@ impl interfaces::Loader for Server {
         let name = name.text(&mut buffer)?;
         with(caller, |_| {
             let ended = INSTANCES.retire_child(caller.0, name);
-            ended.map_err(|error| Failed::unloading(name, error))
+            ended.map_err(|error| unloading(name, error))
         })
     }
 

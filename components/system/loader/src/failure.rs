@@ -1,5 +1,6 @@
 //! Why something was not loaded, for people.
 
+use cairn::exclusive::Exclusive;
 use cairn::text::Line;
 use cairn::{Error, InstanceId};
 use core::fmt::Arguments;
@@ -10,29 +11,24 @@ const KEPT: usize = 8;
 /// A sentence.
 pub type Text = Line<192>;
 
-/// A step that failed.
-pub struct Failed {
-    /// What the caller gets.
-    pub error: Error,
-    text: Text,
+/// What failed last. One load at a time is at work.
+static LAST: Exclusive<Text> = Exclusive::new(Text::new());
+
+/// Notes why a step failed; the same error.
+pub fn failed(error: Error, why: Arguments) -> Error {
+    LAST.with(|last| *last = Text::of(why));
+    error
 }
 
-impl Failed {
-    /// Why, as a sentence.
-    pub fn new(error: Error, text: Arguments) -> Failed {
-        Failed { error, text: Text::of(text) }
-    }
-
-    /// Of an instance that does not end.
-    pub fn unloading(name: &str, error: Error) -> Failed {
-        let why = match error {
-            Error::NotFound => "there is no such instance",
-            Error::NotAllowed => "the caller did not load it",
-            Error::Busy => "another instance is connected to it",
-            error => error.text(),
-        };
-        Failed::new(error, format_args!("cannot unload `{name}`: {why}"))
-    }
+/// Of an instance that does not end.
+pub fn unloading(name: &str, error: Error) -> Error {
+    let why = match error {
+        Error::NotFound => "there is no such instance",
+        Error::NotAllowed => "the caller did not load it",
+        Error::Busy => "another instance is connected to it",
+        error => error.text(),
+    };
+    failed(error, format_args!("cannot unload `{name}`: {why}"))
 }
 
 /// The last failures, each of another caller.
@@ -45,8 +41,8 @@ impl Failures {
     /// None.
     pub const NONE: Failures = Failures { all: [const { None }; KEPT], next: 0 };
 
-    /// The caller's last one.
-    pub fn note(&mut self, caller: InstanceId, failed: Failed) {
+    /// What failed last was this caller's.
+    pub fn keep(&mut self, caller: InstanceId) {
         let is_its = |one: &Option<(InstanceId, Text)>| {
             one.as_ref().is_some_and(|(whose, _)| *whose == caller)
         };
@@ -54,7 +50,8 @@ impl Failures {
             self.next = (self.next + 1) % KEPT;
             self.next
         });
-        self.all[place] = Some((caller, failed.text));
+        let text = LAST.with(core::mem::take);
+        self.all[place] = Some((caller, text));
     }
 
     /// The same, to read.

@@ -2,7 +2,7 @@
 //! store, from which they are copied and then compared with their hash.
 
 use super::component::{HeadBytes, MEMORY, PACKAGES};
-use super::failure::Failed;
+use super::failure::failed;
 use cairn::section::Section;
 use cairn::{Error, environment};
 use cairn_abi::address::PAGE_SIZE;
@@ -35,10 +35,10 @@ impl Fetched {
 }
 
 /// Finds a package, and has its bytes.
-pub fn fetch(buffer: &mut HeadBytes, package: &str) -> Result<Fetched, Failed> {
+pub fn fetch(buffer: &mut HeadBytes, package: &str) -> Result<Fetched, Error> {
     let (offset, size) = PACKAGES.find(package).map_err(|error| match error {
-        Error::NotFound => Failed::new(error, format_args!("there is no package `{package}`")),
-        error => Failed::new(error, format_args!("cannot find `{package}`: {}", error.text())),
+        Error::NotFound => failed(error, format_args!("there is no package `{package}`")),
+        error => failed(error, format_args!("cannot find `{package}`: {}", error.text())),
     })?;
     let Some(shelf) = environment::section("shelf") else {
         return copy(buffer, package, offset, size).map(Fetched::Copied);
@@ -47,25 +47,25 @@ pub fn fetch(buffer: &mut HeadBytes, package: &str) -> Result<Fetched, Failed> {
     let end = offset.checked_add(size).filter(|end| *end <= shelf.size() as u64);
     if end.is_none() || !offset.is_multiple_of(PAGE_SIZE) || size < size_of::<Head>() as u64 {
         let error = Error::Malformed;
-        return Err(Failed::new(error, format_args!("`{package}` is not on the shelf")));
+        return Err(failed(error, format_args!("`{package}` is not on the shelf")));
     }
     Ok(Fetched::Shelved(shelf.part(offset as usize, size as usize)))
 }
 
 /// Copies a package from a store that may say what it likes.
-fn copy(buffer: &mut HeadBytes, package: &str, offset: u64, size: u64) -> Result<Pages, Failed> {
-    let failed = |error: Error| {
-        Failed::new(error, format_args!("the package `{package}` cannot be read: {}", error.text()))
+fn copy(buffer: &mut HeadBytes, package: &str, offset: u64, size: u64) -> Result<Pages, Error> {
+    let unreadable = |error: Error| {
+        failed(error, format_args!("the package `{package}` cannot be read: {}", error.text()))
     };
-    let pages = MEMORY.pages(size.div_ceil(PAGE_SIZE)).map_err(failed)?;
+    let pages = MEMORY.pages(size.div_ceil(PAGE_SIZE)).map_err(unreadable)?;
     let mut hasher = Hasher::new();
     let mut done = 0;
     while done < size {
         let wanted = (size - done).min(buffer.0.len() as u64) as usize;
-        let at = offset.checked_add(done).ok_or(Error::Malformed).map_err(failed)?;
-        let got = PACKAGES.read(at, &mut buffer.0[..wanted]).map_err(failed)?;
+        let at = offset.checked_add(done).ok_or(Error::Malformed).map_err(unreadable)?;
+        let got = PACKAGES.read(at, &mut buffer.0[..wanted]).map_err(unreadable)?;
         if got != wanted {
-            return Err(failed(Error::Malformed));
+            return Err(unreadable(Error::Malformed));
         }
         hasher.update(&buffer.0[..wanted]);
         for (place, byte) in (done as usize..).zip(&buffer.0[..wanted]) {
@@ -79,7 +79,7 @@ fn copy(buffer: &mut HeadBytes, package: &str, offset: u64, size: u64) -> Result
         && hash.iter().enumerate().all(|(place, byte)| pages.byte(own + place) == *byte);
     match is_whole {
         true => Ok(pages),
-        false => Err(Failed::new(
+        false => Err(failed(
             Error::Malformed,
             format_args!("the package `{package}` has another hash than its content"),
         )),

@@ -2,7 +2,7 @@
 
 use super::component::{DOMAIN_MEMORY, DOMAIN_PORTALS, HeadBytes, INSTANCES};
 use super::content;
-use super::failure::Failed;
+use super::failure::failed;
 use super::fetch::fetch;
 use super::startup;
 use cairn::section::Section;
@@ -28,12 +28,12 @@ pub fn load(
     parent: InstanceId,
     package: &str,
     name: &str,
-) -> Result<InstanceId, Failed> {
+) -> Result<InstanceId, Error> {
     let is_name = !name.is_empty()
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     if !is_name {
         let error = Error::BadArgument;
-        return Err(Failed::new(error, format_args!("`{name}` is no name of an instance")));
+        return Err(failed(error, format_args!("`{name}` is no name of an instance")));
     }
     let fetched = fetch(buffer, package)?;
     let bytes = fetched.bytes();
@@ -42,15 +42,12 @@ pub fn load(
         *bytes_of = bytes.load(place).to_le_bytes();
     }
     let head = Head::read(&buffer.0[..length]).map_err(|fault| {
-        Failed::new(
-            Error::Malformed,
-            format_args!("the package `{package}` cannot be read: {fault}"),
-        )
+        failed(Error::Malformed, format_args!("the package `{package}` cannot be read: {fault}"))
     })?;
     let size = head.numbers().head_size as usize;
     let made = DOMAIN_MEMORY.make(parent, name, &buffer.0[..size]);
     let instance = made.map_err(|error| {
-        Failed::new(error, format_args!("no memory for `{name}`: {}", lacking(error)))
+        failed(error, format_args!("no memory for `{name}`: {}", lacking(error)))
     })?;
     let source = Source { bytes, is_shelved: fetched.is_shelved(), head };
     let made = fill(&source, instance, name)
@@ -65,16 +62,16 @@ pub fn load(
                     Error::Dead => "its parent ends",
                     error => error.text(),
                 };
-                Failed::new(error, format_args!("`{name}` cannot begin: {why}"))
+                failed(error, format_args!("`{name}` cannot begin: {why}"))
             })
         });
     match made {
         Ok(()) => Ok(instance),
-        Err(failed) => {
-            if let Err(error) = INSTANCES.retire(instance) {
-                cairn::log::error!("what was made of {name} stays: {}", error.text());
+        Err(error) => {
+            if let Err(left) = INSTANCES.retire(instance) {
+                cairn::log::error!("what was made of {name} stays: {}", left.text());
             }
-            Err(failed)
+            Err(error)
         }
     }
 }
@@ -90,7 +87,7 @@ fn lacking(error: Error) -> &'static str {
 }
 
 /// Puts the content into the memory that was made for it.
-fn fill(source: &Source, instance: InstanceId, name: &str) -> Result<(), Failed> {
+fn fill(source: &Source, instance: InstanceId, name: &str) -> Result<(), Error> {
     let head = source.head.numbers();
     let wanted = Wanted {
         image: head.image_size.into(),
@@ -104,20 +101,18 @@ fn fill(source: &Source, instance: InstanceId, name: &str) -> Result<(), Failed>
     content::give_segments(source, instance, &placement)
         .and_then(|()| startup::give(&source.head, instance, name, &placement))
         .and_then(|()| DOMAIN_MEMORY.finish(instance))
-        .map_err(|error| {
-            Failed::new(error, format_args!("no content for `{name}`: {}", error.text()))
-        })
+        .map_err(|error| failed(error, format_args!("no content for `{name}`: {}", error.text())))
 }
 
 /// Connects all imports that are not left out.
-fn connect(head: &Head, instance: InstanceId, name: &str) -> Result<(), Failed> {
+fn connect(head: &Head, instance: InstanceId, name: &str) -> Result<(), Error> {
     DOMAIN_PORTALS.add_domain(instance).map_err(|error| {
-        Failed::new(error, format_args!("no portals for `{name}`: {}", error.text()))
+        failed(error, format_args!("no portals for `{name}`: {}", error.text()))
     })?;
     head.imports().try_for_each(|import| connect_import(&import, instance))
 }
 
-fn connect_import(import: &Import, instance: InstanceId) -> Result<(), Failed> {
+fn connect_import(import: &Import, instance: InstanceId) -> Result<(), Error> {
     let Some((server, export)) = import.server else { return Ok(()) };
     let (first, signature) = (import.first_portal as u64, import.signature().as_bytes());
     let name = Line::<64>::of(format_args!("{server}.{export}"));
@@ -131,6 +126,6 @@ fn connect_import(import: &Import, instance: InstanceId) -> Result<(), Failed> {
             error => error.text(),
         };
         let (of, interface) = (import.name(), import.interface());
-        Failed::new(error, format_args!("import `{of}` ({interface}) from `{server}.{export}`: {why}"))
+        failed(error, format_args!("import `{of}` ({interface}) from `{server}.{export}`: {why}"))
     })
 }

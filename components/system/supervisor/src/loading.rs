@@ -117,8 +117,12 @@ impl System {
     /// Whether an instance that is dead still has children, which have their quotas from it.
     pub fn has_children(&self, parent: InstanceId) -> bool {
         let wanted = state(parent).wanted.load(Relaxed);
-        let urge = |child: &Instance| state(child.number).wanted.fetch_max(wanted, Relaxed);
-        self.children(parent).map(urge).count() > 0
+        let mut has_any = false;
+        for child in self.children(parent) {
+            state(child.number).wanted.fetch_max(wanted, Relaxed);
+            has_any = true;
+        }
+        has_any
     }
 
     /// One step of forgetting an instance that is dead for good.

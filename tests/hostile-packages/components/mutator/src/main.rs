@@ -48,7 +48,7 @@ impl Mutator for Server {
                 *bytes[offset_of!(Head, head_size)..].first_chunk().ok_or(Error::Malformed)?,
             );
             // Every second one in the head, where most is said.
-            let range = if number % 2 == 0 { HASHED..head as usize } else { HASHED..size };
+            let range = if number.is_multiple_of(2) { HASHED..head as usize } else { HASHED..size };
             for _ in 0..1 + random.next() % 4 {
                 let place = range.start + random.next() as usize % range.len();
                 bytes[place] = match random.next() % 4 {
