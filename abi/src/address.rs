@@ -73,6 +73,11 @@ pub const WINDOW_MAXIMUM: u64 = 4 * PAGE_SIZE;
 pub const WINDOW_SLOT_STRIDE: u64 = WINDOW_MAXIMUM + PAGE_SIZE;
 /// Window slots of an activation.
 pub const WINDOW_SLOTS: usize = 3;
+// Behind the last one so many pages are nobody's that a window which begins in it ends in the activation.
+const _: () = assert!(
+    ACTIVATION_WINDOWS + WINDOW_SLOTS as u64 * WINDOW_SLOT_STRIDE + WINDOW_MAXIMUM
+        <= ACTIVATION_STRIDE
+);
 /// Data of at most this many bytes is copied by the portal, more goes through a window.
 pub const COPY_MAXIMUM: u64 = 64;
 /// Bytes of a callee's stack for such a copy. The copy has the same alignment within a word as the original, so it may

@@ -54,6 +54,10 @@ pub const LITERAL_SOURCE_SIZE: i64 = -96;
 pub const LITERAL_NOTED: i64 = -96;
 /// Windows: kernel address of the page-table entry of its first page.
 pub const LITERAL_SOURCE_ENTRY: i64 = -104;
+/// Call on behalf of another: address of the stack queue by whose calls that one's threads come to the caller.
+pub const LITERAL_BEHALF: i64 = -104;
+/// Call to an interposer: the code in whose place it stands.
+pub const LITERAL_ORIGINAL: i64 = -64;
 /// `n`, and `s` with windows: address of the callee's stack queue.
 pub const LITERAL_QUEUE: i64 = -112;
 /// Windows: identifier of the callee's space, for the translation fence.
@@ -151,3 +155,7 @@ pub const SERVICE_FLOAT: i64 = 64;
 pub const SERVICE_FLOAT_RESUME: i64 = 72;
 /// A call begins that has the unit from the start.
 pub const SERVICE_FLOAT_BEGIN: i64 = 80;
+/// [`SERVICE_OPEN_READ`] for what the caller has in windows of the call in which it is.
+pub const SERVICE_OPEN_PASSED_READ: i64 = 88;
+/// [`SERVICE_OPEN_WRITE`] for that.
+pub const SERVICE_OPEN_PASSED_WRITE: i64 = 96;

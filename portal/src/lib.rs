@@ -20,6 +20,7 @@ pub use generate::{
 };
 pub use parameter::{Parameter, ParameterError, Parameters};
 pub use plan::{
-    Crossing, End, Float, Ground, Limits, Place, Plan, SemaphoreOperation, Source, Trust, plan,
+    Behalf, Crossing, End, Float, Ground, Limits, Place, Plan, SemaphoreOperation, Source, Trust,
+    plan,
 };
 pub use specification::{Letter, Specification, SpecificationError, Stack, State};

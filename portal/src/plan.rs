@@ -179,11 +179,23 @@ impl SemaphoreOperation {
     }
 }
 
+/// For whom an interposer calls: a client whose call it is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Behalf {
+    /// The client: whom `a` names.
+    pub client: InstanceId,
+    /// The stack queue of that client's calls to the interposer. Only a thread that came by one of these, and is in no other
+    /// call since, gets through.
+    pub queue: u64,
+}
+
 /// Everything that a portal's code depends on beside its specification.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
     /// The caller.
     pub caller: End,
+    /// None: it calls for itself.
+    pub behalf: Option<Behalf>,
     /// The callee.
     pub callee: End,
     /// The callee's entry point.
@@ -192,7 +204,7 @@ pub struct Crossing {
     pub stub: u64,
     /// `c`.
     pub constant: u64,
-    /// `=`: the index at which the portal will be installed.
+    /// `=`: the index at which the portal will be installed; on behalf of another, that one's index.
     pub index: u64,
     /// For `s` and `r`, and for limited grants.
     pub ground: Ground,
@@ -220,6 +232,7 @@ impl Crossing {
     /// From no instance to none.
     pub const NONE: Crossing = Crossing {
         caller: End::NONE,
+        behalf: None,
         callee: End::NONE,
         entry: 0,
         stub: 0,
@@ -245,6 +258,11 @@ impl Crossing {
     /// Whether calls are those of a limited grant.
     pub const fn is_limited(&self) -> bool {
         matches!(self.ground, Ground::Limits(_))
+    }
+
+    /// Whom `a` names.
+    pub fn client(&self) -> InstanceId {
+        self.behalf.map_or(self.caller.instance, |behalf| behalf.client)
     }
 
     /// Whether the time of a call is stored in its frame.
@@ -289,6 +307,7 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
         specification: Specification::without_letters(stack, state),
         crossing: Crossing {
             caller: End::of(caller),
+            behalf: None,
             callee: End::of(callee),
             stub: callee.stub,
             ground,

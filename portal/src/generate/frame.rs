@@ -6,7 +6,9 @@ use crate::specification::{Specification, Stack, State};
 use crate::stencil::{self, Value};
 use cairn_abi::address::COPY_STRIDE;
 use cairn_abi::float::FLOAT_CELL;
-use cairn_abi::thread::{FRAME_HEADER, KERNEL_CALL_FRAME, LAST_FRAME, MANAGER_FRAME};
+use cairn_abi::thread::{
+    FRAME_ACTIVATION, FRAME_HEADER, KERNEL_CALL_FRAME, LAST_FRAME, MANAGER_FRAME,
+};
 
 /// Bytes by which a call of this specification moves the frame pointer, into a domain without floating point.
 pub fn frame_size(specification: &Specification) -> i64 {
@@ -83,7 +85,8 @@ pub(super) fn frame_values(code: &mut Code, specification: &Specification, cross
     }
     code.value(Value::CopiesSize, -(specification.windows() as i64 * COPY_STRIDE as i64));
     code.value(Value::Index, crossing.index as i64);
-    code.value(Value::Caller, crossing.caller.instance.0.into());
+    code.value(Value::Caller, crossing.client().0.into());
+    code.value(Value::PassedActivation, FRAME_ACTIVATION - size);
 }
 
 /// Bytes of code with which an abort entry begins and a refused call leaves out.

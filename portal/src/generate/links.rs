@@ -34,6 +34,8 @@ pub const DEAD_LITERALS: usize = 3;
 const _: () =
     assert!(LITERAL_RETURN == -24 && LITERAL_ABORT == -16 && LITERAL_MARK == -8, "in this order");
 
+const _: () = assert!(LITERAL_BEHALF == LITERAL_SOURCE_ENTRY, "one place, whichever it is");
+
 /// Place of a literal among those before its code.
 pub const fn place(literal: i64) -> usize {
     ((LITERALS_SIZE + literal) / 8) as usize
@@ -66,7 +68,7 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
         (LITERAL_SERVICES, crossing.services),
         (LITERAL_SOURCE, source),
         (LITERAL_SOURCE_SIZE, source_size),
-        (LITERAL_SOURCE_ENTRY, crossing.source_entry),
+        (LITERAL_SOURCE_ENTRY, crossing.behalf.map_or(crossing.source_entry, |of| of.queue)),
         (LITERAL_QUEUE, crossing.queue),
         (LITERAL_IDENTIFIER, crossing.callee.space.identifier()),
         (LITERAL_COUNTER, crossing.counter),

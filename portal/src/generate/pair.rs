@@ -107,6 +107,13 @@ fn call_half(
     let is_kernel = specification.stack == Stack::Kernel;
     let from_kernel = specification.state == State::Kernel;
     frame_values(code, specification, crossing);
+    if crossing.behalf.is_some() {
+        // In the kernel domain nothing tells by which call a thread is there, and stacks are not passed on.
+        if specification.state != State::Partial || specification.stack == Stack::Shared {
+            return Err(GenerateError::DoesNotFit);
+        }
+        code.emit(&stencil::BEHALF)?;
+    }
     if let Some(operation) = semaphore {
         fast_path(code, operation, from_kernel)?;
         code.label(Label::Slow);
@@ -202,6 +209,10 @@ fn call_half(
             true => code.leave(5, &stencil::OVERFLOW_IN_KERNEL)?,
             false => code.emit(&stencil::OVERFLOW)?,
         }
+    }
+    if crossing.behalf.is_some() {
+        code.label(Label::Stranger);
+        code.emit(&stencil::STRANGER)?;
     }
     if specification.stack == Stack::Shared {
         code.label(Label::BadStack);

@@ -48,7 +48,10 @@ pub(super) fn parameters(
                 }
             }
             Letter::Read | Letter::Write => {
+                let is_passed = crossing.behalf.is_some();
                 let service = match (letter, specification.state) {
+                    (Letter::Read, _) if is_passed => SERVICE_OPEN_PASSED_READ,
+                    (_, _) if is_passed => SERVICE_OPEN_PASSED_WRITE,
                     (Letter::Read, State::Kernel) => SERVICE_OPEN_KERNEL_READ,
                     (Letter::Read, _) => SERVICE_OPEN_READ,
                     (_, State::Kernel) => SERVICE_OPEN_KERNEL_WRITE,
@@ -58,6 +61,9 @@ pub(super) fn parameters(
                 window_values(code, crossing, slot);
                 if *letter == Letter::Write {
                     code.emit(&stencil::WINDOW_POINTER[position])?;
+                }
+                if is_passed {
+                    code.emit(&stencil::PASSED)?;
                 }
                 code.emit(&stencil::WINDOW[position])?;
                 slot += 1;

@@ -13,6 +13,7 @@ mod float_hand_over;
 mod float_mutation;
 mod hostile;
 mod in_place;
+mod interposed;
 mod limits;
 mod mutation;
 mod nucleus;

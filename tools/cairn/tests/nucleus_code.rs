@@ -29,6 +29,8 @@ const BACKWARD: [(&str, &str); 22] = [
     ("copy_in", "to the refusal of a bad pointer, which does not come back"),
     ("service_open_kernel_read", "to what all that open a window do, which is not behind it"),
     ("service_open_kernel_write", "to what all that open a window do, which is not behind it"),
+    ("service_open_passed_read", "to what all that open a window do, which is not behind it"),
+    ("service_open_passed_write", "to what all that open a window do, which is not behind it"),
     ("service_stack_wait", "to the trap entry, as a trap would get there"),
     ("service_stack_wait_in_kernel", "to the trap entry, as a trap would get there"),
     ("kernel_access_fault", "to the trap return, which does not come back"),

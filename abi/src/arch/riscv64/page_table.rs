@@ -31,6 +31,9 @@ pub const PTE_WRITABLE: u64 = PTE_READABLE | WRITE;
 /// Mask of the bits that a page keeps in such a window: the callee neither owns nor executes it.
 pub const PTE_READ_WINDOW: u64 = !(OWN | WRITE | EXECUTE);
 pub const PTE_WRITE_WINDOW: u64 = !(OWN | EXECUTE);
+/// Bits that a page of a window must have to be passed on.
+pub const PTE_PASSED_READABLE: u64 = VALID | READ | USER;
+pub const PTE_PASSED_WRITABLE: u64 = PTE_PASSED_READABLE | WRITE;
 /// The same of a caller in the kernel domain, whose pages user mode does not reach and every space has.
 pub const PTE_KERNEL_READABLE: u64 = OWN | VALID | READ;
 pub const PTE_KERNEL_WRITABLE: u64 = PTE_KERNEL_READABLE | WRITE;

@@ -180,8 +180,9 @@ unmap_\form:
     .endr
 1:  jr      t5
 
-# `copy` is where short parameters are copied; `added`: a bit that entries get.
-.macro open name, copy, required, kept, added
+# `copy` is where short parameters are copied; `added`: a bit that entries get. `passed`: what lies in windows of the call whose
+# activation is in t6, else what is the caller's own.
+.macro open name, copy, required, kept, added, passed
     .globl service_\name
 service_\name:
     li      t0, COPY_MAXIMUM
@@ -191,6 +192,7 @@ service_\name:
     bltu    t0, t3, refuse_too_large
     slli    t0, t2, 52                          # begins at a page; whole pages are passed
     bnez    t0, refuse_not_aligned
+    .ifb    \passed
     ld      t0, LITERAL_SOURCE(t1)
     sub     t0, t2, t0                          # offset in the caller's memory
     ld      t6, LITERAL_SOURCE_SIZE(t1)
@@ -199,6 +201,14 @@ service_\name:
     bltu    t6, t3, refuse_bad_pointer          # the memory ends at a page, so the round-up fits too
     srli    t0, t0, 9                           # 8 bytes of entry for 4096 of memory
     ld      t6, LITERAL_SOURCE_ENTRY(t1)
+    .else
+    ld      t0, ACTIVATION_WINDOW(t6)
+    sub     t0, t2, t0                          # offset in its windows; what lies behind each is nobody's, so the end will show
+    li      ra, WINDOW_SLOTS * WINDOW_SLOT_STRIDE
+    bgeu    t0, ra, refuse_bad_pointer
+    srli    t0, t0, 9
+    ld      t6, ACTIVATION_WINDOW_ENTRY(t6)
+    .endif
     add     t6, t6, t0
     slot
     pages_before_last
@@ -292,6 +302,10 @@ closed:
     open    open_kernel_read, copy_in_any, PTE_KERNEL_READABLE, PTE_KERNEL_READ_WINDOW, PTE_USER
     open    open_kernel_write, copy_in_any, PTE_KERNEL_WRITABLE, PTE_KERNEL_WRITE_WINDOW, PTE_USER
 
+# For interposers, what they were passed.
+    open    open_passed_read, copy_in, PTE_PASSED_READABLE, PTE_READ_WINDOW,, passed
+    open    open_passed_write, copy_in, PTE_PASSED_WRITABLE, PTE_WRITE_WINDOW,, passed
+
 # What portals reach by LITERAL_SERVICES: a table for each kind of board.
     .section .rodata.services, "a"
     .balign 8
@@ -309,6 +323,8 @@ service_table_\form:
     .dword  nucleus_float
     .dword  service_float_resume
     .dword  service_float_begin
+    .dword  service_open_passed_read
+    .dword  service_open_passed_write
 .endm
     services by_asid
     services by_satp

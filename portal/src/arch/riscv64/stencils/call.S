@@ -1,5 +1,14 @@
 # ---------------------------------------------------------------------------- call: frame
 
+# An interposer calls on behalf of a client: only with a thread of the client's, and in the call by which that came here. The
+# queue of its return portal is that client's alone. A frame whose client is dead names a dead entry, before which instructions
+# stand, and no address.
+stencil_behalf:
+    ld      t2, FRAME_RETURN(tp)
+    ld      t3, LITERAL_BEHALF(t1)
+    ld      t2, LITERAL_QUEUE(t2)
+    branch_if_different t2, t3, to_stranger
+
 # Pushes a frame. One bit of the new header's address tells an overflow, because thread blocks are
 # aligned and frames may begin only in the block's first half.
 stencil_call_push:
@@ -153,6 +162,10 @@ stencil_limits:
 stencil_window_clear:
     sd      zero, %lo(window_length)(tp)
 
+# What is passed on lies in the windows of the frame below. The services for it find that call's activation in t6.
+stencil_passed:
+    ld      t6, %lo(passed_activation)(tp)
+
 # `r` and `w`: a service of the nucleus copies or maps. In: t2 pointer, t3 length, t4 slot.
 # Out: t2 the callee's pointer, t3 zero or an error. The window is closed by what the slot's record
 # says: its length, and where to copy to.
@@ -292,6 +305,16 @@ stencil_overflow:
     addi    a0, zero, ERROR_INVOCATION_OVERFLOW
     li      t1, 0
     li      t2, 0
+    csrw    sepc, ra
+    csrrw   tp, sscratch, tp
+    sret
+
+# Nothing has moved.
+stencil_stranger:
+    addi    a0, zero, ERROR_NOT_ALLOWED
+    li      t1, 0
+    li      t2, 0
+    li      t3, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
     sret
