@@ -248,8 +248,19 @@ impl Blocks {
     }
 
     /// Adds an open block where there is [room](Blocks::room), or entries [are free](Blocks::are_free); the caller then writes the entries.
-    pub fn add(&mut self, first: usize, wanted: &Wanted, code: Code) {
-        self.take(first, wanted, State::Open, code);
+    /// The value is its place.
+    pub fn add(&mut self, first: usize, wanted: &Wanted, code: Code) -> usize {
+        self.take(first, wanted, State::Open, code)
+    }
+
+    /// Takes entries of what [`Blocks::room`] answered for what is no block.
+    pub fn take_entries(&mut self, domain: DomainId, first: usize, count: usize) {
+        self.entries[domain.index()].take(first, count);
+    }
+
+    /// Gives them back.
+    pub fn release_entries(&mut self, domain: DomainId, first: usize, count: usize) {
+        self.entries[domain.index()].release(first, count);
     }
 
     /// Reserves a block; the value names it: the first index, and what tells this reservation from every
@@ -264,7 +275,7 @@ impl Blocks {
         Ok(word)
     }
 
-    fn take(&mut self, first: usize, wanted: &Wanted, state: State, code: Code) {
+    fn take(&mut self, first: usize, wanted: &Wanted, state: State, code: Code) -> usize {
         let place = match self.free {
             NONE => {
                 self.end += 1;
@@ -290,6 +301,7 @@ impl Blocks {
         if let Some(next) = self.slots.get_mut(usize::from(next_made)) {
             next.previous_made = place as u16;
         }
+        place
     }
 
     /// A list of blocks, by their places.
@@ -305,6 +317,12 @@ impl Blocks {
     /// The blocks of a client, by their places.
     fn of_client(&self, client: InstanceId) -> impl Iterator<Item = usize> {
         self.list(self.accounts[client.index()].first, |block| block.next)
+    }
+
+    /// The first open block of a client that `which` accepts.
+    pub fn find_of(&self, client: InstanceId, which: impl Fn(&Block) -> bool) -> Option<&Block> {
+        let mut open = self.of_client(client).map(|place| &self.slots[place]);
+        open.find(|block| block.is_open() && which(block))
     }
 
     /// Place of the first block of which `maker` is the maker and that `which` accepts, behind the place `after`.

@@ -1,6 +1,7 @@
 //! Entry points: from the portals' registers to the manager and back.
 
 mod grants;
+mod interposition;
 mod listing;
 mod loading;
 
@@ -63,6 +64,7 @@ cairn::component! {
         types: interfaces::ParameterTypes = SERVER,
         connections: interfaces::Connections = SERVER,
         grants: interfaces::Grants = SERVER,
+        interposition: interfaces::Interposition = SERVER,
     },
     main: main,
 }

@@ -51,12 +51,28 @@ pub fn describe(
     for index in from..memory.layout().tables().entries() {
         let code = memory.entry(record.domain, index);
         let mut line = Text::new();
+        // What an interposer calls by is what its client has.
+        let behind = manager.wrap_behind(instance, index);
+        let (client, at) = match behind {
+            Some(wrap) => {
+                let at = usize::from(wrap.first) + index - usize::from(wrap.inner);
+                (manager.instances().get(wrap.client)?, at)
+            }
+            None => (record, index),
+        };
         // What does not fit is left out.
         if code == memory.layout().header.no_portal
             || index == PORTAL_KERNEL_CALL
-            || describe_entry(manager, memory, &mut line, record, index).is_none()
+            || describe_entry(manager, memory, &mut line, client, at).is_none()
         {
             continue;
+        }
+        if behind.is_some() {
+            let _ = write!(line, " for {}", name_text(&client.name));
+        } else if let Some(wrap) = manager.wrap_at(instance, index)
+            && let Ok(interposer) = manager.instances().get(wrap.rule.interposer)
+        {
+            let _ = write!(line, " by {}", name_text(&interposer.name));
         }
         if let Some(counter) = counter(memory, code)
             && let Some(section) = environment::section("counters")
@@ -81,8 +97,9 @@ fn describe_entry(
     let instance = |number: InstanceId| {
         manager.instances().get(number).map_or("?", |instance| name_text(&instance.name))
     };
+    let code = manager.original(memory, client.number, index);
     if let Some(connection) = layout.connection(client.number, index)
-        && connection.code == memory.entry(client.domain, index)
+        && connection.code == code
     {
         let export = layout.exports.get(connection.export as usize)?;
         let method = layout.methods_of(export).get(connection.method as usize);

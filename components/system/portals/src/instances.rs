@@ -2,6 +2,7 @@
 //! later.
 
 use crate::machine::Layout;
+use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Instance;
@@ -36,6 +37,12 @@ impl Instances {
     /// The instance with this number.
     pub fn get(&self, number: InstanceId) -> Result<&'static Instance, Error> {
         self.0.get(number.index()).copied().flatten().ok_or(Error::BadArgument)
+    }
+
+    /// The number of the instance of this name.
+    pub fn named(&self, name: &[u8]) -> Option<InstanceId> {
+        let mut all = self.0.iter().flatten();
+        all.find(|record| is_name(&record.name, name)).map(|record| record.number)
     }
 
     /// Whether the instance with this number is the description's, and none that came under it since.

@@ -25,6 +25,7 @@ pub mod synchronisation;
 mod templates;
 #[cfg(test)]
 mod tests;
+pub mod wraps;
 
 /// Most bytes of the code of one call or return portal (held by a test).
 const HALF_MAXIMUM: usize = 1280;
@@ -32,10 +33,11 @@ const HALF_MAXIMUM: usize = 1280;
 #[cfg(test)]
 mod room {
     use super::HALF_MAXIMUM;
+    use cairn_abi::InstanceId;
     use cairn_portal::parameter::FRAGMENT_MAXIMUM;
     use cairn_portal::specification::Stack;
     use cairn_portal::{
-        Crossing, Ground, Limits, Parameter, Parameters, SemaphoreOperation, Specification,
+        Behalf, Crossing, Ground, Limits, Parameter, Parameters, SemaphoreOperation, Specification,
         generate,
     };
 
@@ -73,6 +75,13 @@ mod room {
             let specification = specification.with_types(letters.as_bytes(), &types).unwrap();
             look(&specification, &types, None);
         }
+        // On behalf of another.
+        let behalf = Some(Behalf { client: InstanceId(1), queue: 8 });
+        let crossing = Crossing { behalf, ..crossing };
+        let specification = Specification::parse("npcwwwi").unwrap();
+        let all = (&specification, &Parameters::NONE);
+        let call = generate::call(all, None, &crossing, &mut [0; 2048]).unwrap();
+        assert!(call <= HALF_MAXIMUM, "{call}");
         let specification = Specification::parse("rpctaiiiii").unwrap();
         look(&specification, &Parameters::NONE, Some(SemaphoreOperation::P));
         assert!(longest > HALF_MAXIMUM / 2 && longest <= HALF_MAXIMUM, "{longest}");

@@ -76,6 +76,13 @@ impl Layout {
         self.portals.get(place.ok()?)
     }
 
+    /// What the description connected for a client.
+    pub fn portals_of(&self, client: InstanceId) -> &'static [Portal] {
+        let first = self.portals.partition_point(|portal| portal.client < client);
+        let end = self.portals.partition_point(|portal| portal.client <= client);
+        &self.portals[first..end]
+    }
+
     /// Methods of an export.
     pub fn methods_of(&self, export: &Export) -> &'static [Method] {
         let first = export.first_method as usize;

@@ -1,10 +1,12 @@
 //! How a block of portals is made, filled and closed.
 
+mod between;
 mod domain;
 mod end;
 mod exchange;
 mod grants;
 mod retire;
+pub(crate) mod wrap;
 
 use crate::area::GRANULE;
 use crate::blocks::{Blocks, Code, Kind, NO_INSTANCE, Wanted};
@@ -17,6 +19,7 @@ use crate::refusals::{Missing, Refusal, Refusals};
 use crate::returns::{self, List};
 use crate::shares::clients;
 use crate::templates::{Half, InUse, Places, Recipe, Templates};
+use crate::wraps::Wraps;
 use cairn_abi::address::{COUNTERS, PAGE_SIZE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::record::Instance;
@@ -47,6 +50,7 @@ pub struct Maker {
     types: Parameters,
     exchanges: Exchanges,
     grants: Grants,
+    wraps: Wraps,
     refusals: Refusals,
     next_counter: u64,
 }
@@ -63,6 +67,7 @@ impl Maker {
         types: Parameters::NONE,
         exchanges: Exchanges::NONE,
         grants: Grants::EMPTY,
+        wraps: Wraps::NONE,
         refusals: Refusals::NONE,
         next_counter: 0,
     };
@@ -190,7 +195,7 @@ impl Maker {
         let layout = machine.layout();
         let connection = layout.connection(client, index).ok_or(Error::NoPortal)?;
         // The client, its server, or what this led to can be another than the layout's.
-        let leads = machine.entry(self.instances.get(client)?.domain, index) == connection.code;
+        let leads = self.original(machine, client, index) == connection.code;
         let export = layout.exports.get(connection.export as usize).filter(|_| leads);
         Ok(export.ok_or(Error::NoPortal)?.instance)
     }
@@ -210,8 +215,8 @@ impl Maker {
         Ok(first as u64)
     }
 
-    /// The same at entries that are free.
-    #[inline]
+    /// The same at entries that are free. In each of its callers, so that one that knows what is opened is as quick as it can be.
+    #[inline(always)]
     fn make_at<M: Machine>(
         &mut self,
         machine: &M,
@@ -226,9 +231,13 @@ impl Maker {
         self.within_share(client)?;
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
-        let (code, published) = self.generate(machine, ends, target, first, method, calls)?;
+        let (code, published) = self.generate(machine, ends, target, first, &method, calls)?;
         let wanted = Wanted { kind, client, domain, server, owner, count, is_import };
-        self.blocks.add(first, &wanted, code);
+        let place = self.blocks.add(first, &wanted, code);
+        // A portal that is measured stays as it is.
+        if kind != Kind::Export(u32::MAX) && self.has_rules() {
+            self.wrap_made(machine, (place, 0), &method, calls)?;
+        }
         install(machine, domain, first, calls, published);
         Ok(())
     }
@@ -255,8 +264,11 @@ impl Maker {
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..block.count.into()).ok_or(Error::TooLarge)?;
         let (code, published) =
-            self.generate(machine, ends, target, block.first(), method, calls)?;
+            self.generate(machine, ends, target, block.first(), &method, calls)?;
         self.blocks.fill(place, target.kind, code);
+        if self.has_rules() {
+            self.wrap_made(machine, (place, 0), &method, calls)?;
+        }
         install(machine, block.domain, block.first(), calls, published);
         Ok(())
     }

@@ -5,6 +5,9 @@ mod exchange;
 pub mod grants;
 mod lives;
 mod loading;
+mod wrap;
+
+pub use wrap::ENTRANCE;
 
 use crate::blocks::{Block, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target};

@@ -11,7 +11,7 @@ use cairn_abi::address::PORTAL_CODE;
 use cairn_abi::grant::{GRANTS_MAXIMUM, GRANTS_OF_CLIENT};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Instance;
-use cairn_abi::{Error, InstanceId};
+use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::Crossing;
 
 /// The pools, and each client's parts.
@@ -82,13 +82,22 @@ impl Pools {
     }
 
     /// An instance is gone, nothing of it is open, and [no thread is in it](Pools::is_empty_of): what is kept for it as a
-    /// client or a server goes back.
-    pub fn retire<M: Machine>(&mut self, machine: &M, instance: InstanceId) {
+    /// client or a server goes back, and, if no other is in its domain, by which calls came back to it from what it called for others.
+    pub fn retire<M: Machine>(
+        &mut self,
+        machine: &M,
+        instance: InstanceId,
+        domain: Option<DomainId>,
+    ) {
         while let Some(queue) = { self.queues.of_end(instance).next() } {
             self.forget_returns(machine, List::of(NO_INSTANCE, queue));
             self.queues.remove(machine, queue);
         }
         self.forget_returns(machine, List::of(instance, u16::MAX));
+        if let Some(domain) = domain {
+            let Pools { returns, area, .. } = self;
+            returns.forget_of(machine, domain, |start, granules| area.release(start, granules));
+        }
         self.queues.forget(machine.layout().activations, instance);
         self.shares.remove(instance);
     }
@@ -96,6 +105,11 @@ impl Pools {
     /// Grants that a client may bear.
     pub fn grants(&self) -> usize {
         self.shares.of_pool(GRANTS_MAXIMUM).min(GRANTS_OF_CLIENT)
+    }
+
+    /// Whether no thread is in a call by this stack queue.
+    pub fn is_complete<M: Machine>(&self, machine: &M, queue: u16) -> bool {
+        self.queues.is_complete(machine, queue)
     }
 
     /// Blocks that a client may have.

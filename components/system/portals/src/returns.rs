@@ -7,9 +7,9 @@
 //! stay for good: a client has one for each such component and shape.
 
 use crate::machine::Machine;
-use cairn_abi::InstanceId;
 use cairn_abi::domain::QUEUES_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::{DomainId, InstanceId};
 use cairn_portal::generate::{LITERALS, place};
 use cairn_portal::literal::*;
 use cairn_portal::{Crossing, Limits};
@@ -64,6 +64,9 @@ impl Returns {
         shape: u64,
         crossing: &Crossing,
     ) -> Option<u64> {
+        let (caller, callee) = (crossing.caller.domain, crossing.callee.domain);
+        // With a client's stacks interposers call on its behalf.
+        let ends = CallFrame { size: 0, caller, callee }.word() >> 32;
         let mut next = self.first[list];
         while next != 0 {
             let back = code(machine, next);
@@ -77,7 +80,7 @@ impl Returns {
             };
             if literal(LITERAL_SHAPE) == shape
                 && limits == crossing.limits
-                && CallFrame::of_word(literal(LITERAL_FRAME)).callee == crossing.callee.domain
+                && literal(LITERAL_FRAME) >> 32 == ends
             {
                 return Some(back);
             }
@@ -91,6 +94,34 @@ impl Returns {
         self.granules += granules;
         let next = core::mem::replace(&mut self.first[list], start);
         u64::from(next) | u64::from(granules) << 16
+    }
+
+    /// Hands over those by which calls come back to a caller that is gone, and that are not in a list of its own: by them it called on
+    /// behalf of others.
+    pub fn forget_of<M: Machine>(
+        &mut self,
+        machine: &M,
+        caller: DomainId,
+        mut forgotten: impl FnMut(u16, u16),
+    ) {
+        for list in 0..QUEUES_MAXIMUM {
+            let mut next = core::mem::take(&mut self.first[list]);
+            while next != 0 {
+                let (start, back) = (next, code(machine, next));
+                let word = literal(machine, back, LITERAL_NEXT);
+                let (following, granules) = (word as u16, (word >> 16) as u16);
+                next = following;
+                if CallFrame::of_word(literal(machine, back, LITERAL_FRAME)).caller == caller {
+                    self.granules -= granules;
+                    forgotten(start, granules);
+                    continue;
+                }
+                let kept = core::mem::replace(&mut self.first[list], start);
+                let word = u64::from(kept) | u64::from(granules) << 16;
+                let words = machine.code(back.wrapping_add_signed(LITERAL_NEXT), 8);
+                words.iter().for_each(|place| place.store(word as i64, Ordering::Relaxed));
+            }
+        }
     }
 
     /// Hands all of a list over, which no thread is in and no portal leads to: first granule and number.

@@ -10,7 +10,7 @@ use cairn_abi::domain::PORTALS_BITS;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_portal::generate::{self, LITERALS, Links};
 use cairn_portal::{
-    Crossing, GenerateError, Letter, Parameters, SemaphoreOperation, Specification,
+    Crossing, GenerateError, Letter, Parameters, SemaphoreOperation, Specification, State,
 };
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -150,11 +150,12 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
         Some(SemaphoreOperation::P) => 2,
         Some(SemaphoreOperation::V) => 3,
     };
-    let mut code = operation << 4 | (specification.stack as u32) << 2 | specification.state as u32;
+    // Who calls on behalf of another has partial state, and nobody's is discarded here.
+    let state = if crossing.behalf.is_some() { State::Discarded } else { specification.state };
+    let mut code = operation << 4 | (specification.stack as u32) << 2 | state as u32;
     // These two are in instructions.
     code = code << PORTALS_BITS | if has(letters, b'=') { crossing.index as u32 } else { 0 };
-    code = code << CLIENT_BITS
-        | if has(letters, b'a') { crossing.caller.instance.0.into() } else { 0 };
+    code = code << CLIENT_BITS | if has(letters, b'a') { crossing.client().0.into() } else { 0 };
     code = code << 6 | of_ends << 1 | u32::from(crossing.counter != 0);
     letters | u128::from(code) << (LETTERS_SIZE * 8)
 }

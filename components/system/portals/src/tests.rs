@@ -5,6 +5,7 @@ mod fake;
 mod grants;
 mod loaded;
 mod retired;
+mod wrapped;
 
 use crate::known::{Client, Known};
 use crate::machine::Machine;

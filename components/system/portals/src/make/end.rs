@@ -31,6 +31,7 @@ impl Maker {
     fn clear<M: Machine>(&mut self, machine: &M, place: usize) {
         let block = *self.blocks.get(place);
         self.put_back(machine, &block);
+        self.forget_wraps_of(machine, &block);
         for index in block.indexes() {
             let no_portal = machine.layout().header.no_portal;
             machine.set_entry(block.domain, index, no_portal, Published::by_layout());

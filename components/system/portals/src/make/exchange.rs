@@ -34,6 +34,18 @@ impl Exchanges {
     /// None.
     pub const NONE: Exchanges = Exchanges { all: [None; EXCHANGES_MAXIMUM], count: 0 };
 
+    /// Whether the import of a client that begins at an index is exchanged.
+    pub fn has_import(&self, client: InstanceId, import: usize) -> bool {
+        let mut all = self.all.iter().flatten().filter(|_| self.count > 0);
+        all.any(|one| one.client == client && one.import == import)
+    }
+
+    /// The import that leads where the block does that begins at an index of a domain.
+    pub fn import_of(&self, domain: DomainId, block: usize) -> Option<usize> {
+        let mut all = self.all.iter().flatten().filter(|_| self.count > 0);
+        Some(all.find(|one| one.domain == domain && one.block == block)?.import)
+    }
+
     /// Forgets the one that is chosen.
     fn take(&mut self, chosen: impl Fn(&Exchange) -> bool) -> Option<Exchange> {
         if self.count == 0 {
@@ -99,6 +111,7 @@ impl Maker {
                 let server = layout.exports.get(connection.export as usize)?.instance;
                 self.instances.is_described(layout, server).then_some(connection.code)
             });
+            let code = self.wrapped(machine, (client, import), index - import).or(code);
             let code = code.unwrap_or(layout.header.no_portal);
             machine.set_entry(domain, index, code, Published::by_layout());
         }

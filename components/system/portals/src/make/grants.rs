@@ -111,17 +111,26 @@ impl Maker {
         let first = room.map_err(|error| self.refuse(client, Missing::Entries, error))?;
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
-        let (code, published) = self.generate(machine, ends, &target, first, method, calls)?;
+        let (code, published) = self.generate(machine, ends, &target, first, &method, calls)?;
         for (index, call) in calls.iter_mut().enumerate() {
             if methods >> index & 1 == 0 {
                 *call = machine.layout().header.no_portal;
             }
         }
         let wanted = Wanted { kind, client, domain, server, owner, count, is_import: false };
-        self.blocks.add(first, &wanted, code);
-        self.grants.accept(grant, self.blocks.at(client, first as u64)?);
+        let place = self.blocks.add(first, &wanted, code);
+        if self.has_rules() {
+            self.wrap_made(machine, (place, limits), &method, calls)?;
+        }
+        self.grants.accept(grant, place);
         install(machine, domain, first, calls, published);
         Ok(first as u64)
+    }
+
+    /// Address of the words that the portals of a client's block look at; zero: they look at none.
+    pub fn limits_of(&self, client: InstanceId, first: usize) -> u64 {
+        let place = self.blocks.at(client, first as u64).ok();
+        place.and_then(|place| self.grants.by(place)).map_or(0, |grant| self.limits(grant))
     }
 
     /// Address of the words that a grant's portals look at; zero: they look at none.

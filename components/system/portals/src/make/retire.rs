@@ -10,17 +10,12 @@ use cairn_abi::{Error, InstanceId};
 const ENTRIES_OF_STEP: usize = 64;
 
 impl Maker {
-    /// One step of forgetting an instance that is dead for good, so that its number and its domain can be another's: ends
-    /// what others have of it, at most `most` blocks, or looks at some of the entries that the layout made, from `from` on,
-    /// and clears those that lead from or to it. The value is where the next step begins; 0: there is none. `Busy`:
-    /// something of it is left; nothing is changed then.
-    pub fn retire_domain<M: Machine>(
-        &mut self,
+    /// Whether an instance is dead for good: `Busy`: something of it is left.
+    pub fn can_retire<M: Machine>(
+        &self,
         machine: &M,
         number: InstanceId,
-        from: u64,
-        most: usize,
-    ) -> Result<u64, Error> {
+    ) -> Result<&'static Instance, Error> {
         let record = self.instances.get(number)?;
         // Return portals that lead away from a component that runs to completion are kept with each client.
         if number == self.own || record.run_to_completion != 0 || record.essential != 0 {
@@ -33,6 +28,21 @@ impl Maker {
         {
             return Err(Error::Busy);
         }
+        Ok(record)
+    }
+
+    /// One step of forgetting an instance that is dead for good, so that its number and its domain can be another's: ends
+    /// what others have of it, at most `most` blocks, or looks at some of the entries that the layout made, from `from` on,
+    /// and clears those that lead from or to it. The value is where the next step begins; 0: there is none. `Busy`:
+    /// something of it is left; nothing is changed then.
+    pub fn retire_domain<M: Machine>(
+        &mut self,
+        machine: &M,
+        number: InstanceId,
+        from: u64,
+        most: usize,
+    ) -> Result<u64, Error> {
+        let record = self.can_retire(machine, number)?;
         // The first entry is that of the value 1.
         let layout = machine.layout();
         let end = layout.tables().entries() + layout.portals.len();
@@ -96,7 +106,7 @@ impl Maker {
         let described = layout.portals.iter().filter(move |portal| {
             let export = layout.exports.get(portal.export as usize);
             let leads = |client: &Instance| {
-                machine.entry(client.domain, portal.index as usize) == portal.code
+                self.original(machine, client.number, portal.index as usize) == portal.code
             };
             export.is_some_and(|export| export.instance == server)
                 && self.instances.get(portal.client).is_ok_and(leads)
@@ -113,7 +123,8 @@ impl Maker {
         self.forget_domain(machine, record);
         // An export of another can come under the number of one that it had.
         self.templates.forget_exports();
-        self.pools.retire(machine, record.number);
+        let domain = self.instances.is_alone(record).then_some(record.domain);
+        self.pools.retire(machine, record.number, domain);
         if self.instances.is_alone(record) {
             self.blocks.remove_table(record.domain);
         }

@@ -18,6 +18,9 @@ impl Manager {
         if instance == self.maker.own() {
             return Err(Error::NotAllowed);
         }
+        if self.fall_back(machine, instance) {
+            return Ok(1);
+        }
         if self.maker.end_instance(machine, instance, BLOCKS_PER_STEP) {
             return Ok(1);
         }
@@ -56,6 +59,10 @@ impl Manager {
     ) -> Result<u64, Error> {
         if self.registrations.find_of(instance, |_| true).is_some() {
             return Err(Error::Busy);
+        }
+        self.maker.can_retire(machine, instance)?;
+        if self.forget_wraps(machine, instance)? {
+            return Ok(from.max(1));
         }
         let next = self.maker.retire_domain(machine, instance, from, BLOCKS_PER_STEP)?;
         self.has_retired = true;

@@ -206,9 +206,13 @@ fn layout() -> Layout {
         stub: region(region_of(number)) + 0x10000,
         ..Instance::new_zeroed()
     });
-    let activations = (0..40).map(|index| Activation {
+    let activations = (0..48).map(|index| Activation {
         index,
-        instance: if index < 20 { SERVER } else { OTHER },
+        instance: match index {
+            ..20 => SERVER,
+            20..40 => OTHER,
+            _ => MANAGER,
+        },
         queue: u32::MAX,
         client: InstanceId(0),
         reserved: 0,

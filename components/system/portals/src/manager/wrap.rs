@@ -1,0 +1,222 @@
+//! Putting interposers between clients and servers, and taking them away.
+//!
+//! With a rule in force whatever a client gets is wrapped before it has it. What it has already is wrapped by
+//! [`Manager::wrap_client`], client by client, and unwrapped in steps, so that the manager is held for no longer than a client's own
+//! portals take.
+
+use super::{BLOCKS_PER_STEP, Manager};
+use crate::blocks::{Kind, NO_INSTANCE};
+use crate::crossing::Entry;
+use crate::machine::Machine;
+use crate::make::wrap::Portals;
+use crate::registrations::{Registration, Registrations};
+use crate::synchronisation::Synchronisation;
+use crate::wraps::{Rule, Wrap};
+use cairn_abi::descriptor::LETTERS_SIZE;
+use cairn_abi::{Error, InstanceId};
+
+/// What an interposer registers: its one entry point, which is no method.
+pub const ENTRANCE: &str = "interposer";
+
+/// A method of what portals lead to; of what is not known any more, letters that no portal has.
+fn method_of<M: Machine>(
+    machine: &M,
+    (registrations, synchronisation): (&Registrations, &Synchronisation),
+    kind: Kind,
+    number: usize,
+) -> Entry {
+    let described = |export: u32| {
+        let export = machine.layout().export(export as usize).ok()?;
+        machine.layout().methods_of(export).get(number)
+    };
+    let (semaphores, locks) = synchronisation.exports();
+    let entry = match kind {
+        Kind::Export(export) | Kind::Object(export, _) => described(export).map(Entry::of),
+        Kind::Semaphore(_) => described(semaphores).map(Entry::of_semaphore),
+        Kind::Lock(_) => described(locks).map(Entry::of),
+        Kind::Registration(of) => registrations.find(of).and_then(|found| {
+            let (letters, entry) = *found.methods.get(number)?;
+            Some(Entry::plain(letters, entry))
+        }),
+    };
+    entry.unwrap_or(Entry::plain([u8::MAX; LETTERS_SIZE], 0))
+}
+
+impl Manager {
+    /// From now on an interposer stands between a client and a server ([`NO_INSTANCE`]: all of them), for whatever the client
+    /// gets.
+    pub fn add_rule<M: Machine>(
+        &mut self,
+        machine: &M,
+        (client, server, interposer): (InstanceId, InstanceId, InstanceId),
+        falls_back: bool,
+    ) -> Result<Rule, Error> {
+        self.maker.sweep(machine);
+        let is_nobody = client == NO_INSTANCE && server == NO_INSTANCE;
+        if is_nobody || interposer == client || interposer == server || client == server {
+            return Err(Error::BadArgument);
+        }
+        if server != NO_INSTANCE {
+            self.maker.instances().get(server)?;
+        }
+        let record = self.maker.living(machine, interposer)?;
+        if record.in_kernel != 0 || record.run_to_completion != 0 {
+            return Err(Error::NotSupported);
+        }
+        if client != NO_INSTANCE && !self.maker.can_be_wrapped(self.maker.instances().get(client)?)
+        {
+            return Err(Error::NotAllowed);
+        }
+        let is_entrance = |one: &Registration| one.published.is_none() && one.is_called(ENTRANCE);
+        let entrance = self.registrations.find_of(interposer, is_entrance);
+        let (_, entry) = entrance.ok_or(Error::NotFound)?.methods[0];
+        let rule = Rule { client, server, interposer, entry, falls_back };
+        self.maker.add_rule(rule)?;
+        Ok(rule)
+    }
+
+    /// Wraps what a client has, as far as the rule says; how many portals.
+    pub fn wrap_client<M: Machine>(
+        &mut self,
+        machine: &M,
+        rule: &Rule,
+        client: InstanceId,
+    ) -> Result<u64, Error> {
+        let Ok(record) = self.maker.instances().get(client) else { return Ok(0) };
+        let is_meant = rule.client == NO_INSTANCE || rule.client == client;
+        if !is_meant || !self.maker.can_be_wrapped(record) {
+            return Ok(0);
+        }
+        let layout = machine.layout();
+        let mut wrapped = 0;
+        let described = self.is_described(machine, client);
+        let imports = layout.portals_of(client).iter().filter(|one| described && one.method == 0);
+        for import in imports {
+            let Some(export) = layout.exports.get(import.export as usize) else { continue };
+            let Ok(server) = self.maker.instances().get(export.instance) else { continue };
+            let first = import.index as usize;
+            // Calls inside a domain have no portals, and who was served by one that is gone has none, either.
+            if server.domain == record.domain || !self.maker.is_laid_out(machine, client, import) {
+                continue;
+            }
+            let count = usize::try_from(export.method_count).map_err(|_| Error::TooLarge)?;
+            let place = (client, first, export.instance);
+            wrapped += self.wrap_block(machine, rule, place, Kind::Export(import.export), count)?;
+        }
+        while let Some(block) = self.maker.unwrapped_block(rule, client) {
+            let place = (client, block.first(), block.server);
+            wrapped += self.wrap_block(machine, rule, place, block.kind, block.count.into())?;
+        }
+        Ok(wrapped)
+    }
+
+    fn wrap_block<M: Machine>(
+        &mut self,
+        machine: &M,
+        rule: &Rule,
+        (client, first, server): (InstanceId, usize, InstanceId),
+        kind: Kind,
+        count: usize,
+    ) -> Result<u64, Error> {
+        if !self.maker.applies(rule, client, server)
+            || self.maker.is_wrapped_by(rule, client, first)
+        {
+            return Ok(0);
+        }
+        let Manager { maker, registrations, synchronisation, .. } = self;
+        let method = |number| method_of(machine, (registrations, synchronisation), kind, number);
+        let limits = maker.limits_of(client, first);
+        let portals = Portals { client, first, server, kind, limits, method: &method };
+        maker.wrap(machine, rule, &portals, count)?;
+        Ok(count as u64)
+    }
+
+    /// Takes a rule back; what is wrapped by it stays so.
+    pub fn remove_rule(
+        &mut self,
+        client: InstanceId,
+        server: InstanceId,
+        interposer: InstanceId,
+    ) -> Result<(), Error> {
+        let wanted = Rule { client, server, interposer, entry: 0, falls_back: false };
+        match self.maker.remove_rules(|rule| rule.is_like(&wanted)) {
+            0 => Err(Error::NotFound),
+            _ => Ok(()),
+        }
+    }
+
+    /// One step of unwrapping what is wrapped by a rule: how many portals lead to the server again; 0: there is nothing more.
+    pub fn unwrap_step<M: Machine>(
+        &mut self,
+        machine: &M,
+        (client, server, interposer): (InstanceId, InstanceId, InstanceId),
+    ) -> Result<u64, Error> {
+        let wanted = Rule { client, server, interposer, entry: 0, falls_back: false };
+        self.unwrap_some(machine, |wrap| wrap.rule.is_like(&wanted))
+    }
+
+    /// Unwraps some of what is chosen, the newest first.
+    fn unwrap_some<M: Machine>(
+        &mut self,
+        machine: &M,
+        chosen: impl Fn(&Wrap) -> bool,
+    ) -> Result<u64, Error> {
+        let Manager { maker, registrations, synchronisation, .. } = self;
+        let (mut portals, mut end) = (0, usize::MAX);
+        for _ in 0..BLOCKS_PER_STEP {
+            let Some(place) = maker.wraps().newest(end, |wrap| !wrap.leaves && chosen(wrap)) else {
+                break;
+            };
+            end = place;
+            let Wrap { kind, count, .. } = maker.wraps().wraps.all()[place];
+            let method =
+                |number| method_of(machine, (registrations, synchronisation), kind, number);
+            maker.unwrap(machine, place, &method)?;
+            portals += u64::from(count);
+        }
+        maker.sweep(machine);
+        Ok(portals)
+    }
+
+    /// One step of what the death of an interposer means to those who call through it and are to get along without it. Whether
+    /// there is more.
+    pub(super) fn fall_back<M: Machine>(&mut self, machine: &M, interposer: InstanceId) -> bool {
+        if self.maker.wraps().wraps.all().is_empty() && self.maker.wraps().rules.all().is_empty() {
+            return false;
+        }
+        let falls = |rule: &Rule| rule.interposer == interposer && rule.falls_back;
+        self.maker.remove_rules(falls);
+        // What cannot be made for another interposer around it leads to the dead.
+        self.unwrap_some(machine, |wrap| falls(&wrap.rule)).is_ok_and(|portals| portals > 0)
+    }
+
+    /// The same for an instance that is gone for good.
+    pub(super) fn forget_wraps<M: Machine>(
+        &mut self,
+        machine: &M,
+        instance: InstanceId,
+    ) -> Result<bool, Error> {
+        self.maker.remove_rules(|rule| rule.names(instance));
+        Ok(self.unwrap_some(machine, |wrap| wrap.is_of(instance))? > 0)
+    }
+
+    /// Who stands between whom.
+    pub fn rules(&self) -> &[Rule] {
+        self.maker.wraps().rules.all()
+    }
+
+    /// What a client's index leads to, interposers apart.
+    pub fn original<M: Machine>(&self, machine: &M, client: InstanceId, index: usize) -> u64 {
+        self.maker.original(machine, client, index)
+    }
+
+    /// The newest wrap of what a client has at an index.
+    pub fn wrap_at(&self, client: InstanceId, index: usize) -> Option<&Wrap> {
+        self.maker.wrap_at(client, index)
+    }
+
+    /// The wrap for which an interposer has an index.
+    pub fn wrap_behind(&self, interposer: InstanceId, index: usize) -> Option<&Wrap> {
+        self.maker.wrap_behind(interposer, index)
+    }
+}

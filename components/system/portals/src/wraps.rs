@@ -1,0 +1,192 @@
+//! Who stands between whom: rules, and the portals that lead to an interposer because of them.
+//!
+//! A rule says that the calls of a client to a server, of all clients to it, or of a client to all servers, go to an interposer
+//! first. For each block of portals to which it applies there is a *wrap*, of two kinds of portals:
+//!
+//! ```text
+//! client's table      wrapping portal            interposer's table      portal on behalf of the client
+//!   index ──────▶ letters as ever, `c` is ─────▶   inner index ─────▶ the original callee, `a` is the client
+//!                 the inner index
+//! ```
+//!
+//! Several wraps of the same portals lie in each other: the newest one's wrapping portals are in the client's table, and its
+//! portals on behalf lead to the interposer of the wrap before.
+
+use crate::blocks::{Code, Kind, NO_INSTANCE};
+use cairn_abi::{Error, InstanceId};
+
+/// Most rules at a time.
+pub const RULES_MAXIMUM: usize = 16;
+/// Most wraps at a time.
+pub const WRAPS_MAXIMUM: usize = 128;
+
+/// Who stands between whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Whose calls, or [`NO_INSTANCE`]: all clients'.
+    pub client: InstanceId,
+    /// To whom, or [`NO_INSTANCE`]: to all.
+    pub server: InstanceId,
+    /// Who stands between them.
+    pub interposer: InstanceId,
+    /// Where it is entered.
+    pub entry: u64,
+    /// When it dies, the client calls the server itself again.
+    pub falls_back: bool,
+}
+
+impl Rule {
+    const UNUSED: Rule = Rule {
+        client: NO_INSTANCE,
+        server: NO_INSTANCE,
+        interposer: NO_INSTANCE,
+        entry: 0,
+        falls_back: false,
+    };
+
+    /// Whether calls of this client to this server are meant.
+    pub fn applies_to(&self, client: InstanceId, server: InstanceId) -> bool {
+        let is = |wanted: InstanceId, one| wanted == NO_INSTANCE || wanted == one;
+        let is_end = client == self.interposer || server == self.interposer;
+        is(self.client, client) && is(self.server, server) && !is_end
+    }
+
+    /// Whether it puts the same between the same.
+    pub fn is_like(&self, other: &Rule) -> bool {
+        (self.client, self.server, self.interposer)
+            == (other.client, other.server, other.interposer)
+    }
+
+    /// Whether it names an instance.
+    pub fn names(&self, instance: InstanceId) -> bool {
+        [self.client, self.server, self.interposer].contains(&instance)
+    }
+}
+
+/// A block of portals that leads to an interposer.
+#[derive(Clone, Copy, Debug)]
+pub struct Wrap {
+    /// Why.
+    pub rule: Rule,
+    /// Whose portals.
+    pub client: InstanceId,
+    /// Whom they lead to without anybody between.
+    pub server: InstanceId,
+    /// What they lead to.
+    pub kind: Kind,
+    /// The first of them in the client's table.
+    pub first: u16,
+    /// How many.
+    pub count: u8,
+    /// The first index in the interposer's table.
+    pub inner: u16,
+    /// Address of the words of a limited grant; zero: none.
+    pub limits: u64,
+    /// The wrapping portals, one every `stride` bytes.
+    pub wrapping: Code,
+    /// See `wrapping`.
+    pub stride: u16,
+    /// The portals on behalf of the client.
+    pub behalf: Code,
+    /// The client's stacks in the interposer.
+    pub came: u16,
+    /// It is over, but threads of the client may be in the interposer still, with inner indexes in their registers.
+    pub leaves: bool,
+}
+
+impl Wrap {
+    const UNUSED: Wrap = Wrap {
+        rule: Rule::UNUSED,
+        client: NO_INSTANCE,
+        server: NO_INSTANCE,
+        kind: Kind::Export(0),
+        first: 0,
+        count: 0,
+        inner: 0,
+        limits: 0,
+        wrapping: Code { start: 0, granules: 0, queue: 0 },
+        stride: 0,
+        behalf: Code { start: 0, granules: 0, queue: 0 },
+        came: 0,
+        leaves: false,
+    };
+
+    /// Whether it is of what a client has at an index.
+    pub fn is_at(&self, client: InstanceId, index: usize) -> bool {
+        let first = usize::from(self.first);
+        let indexes = first..first + usize::from(self.count);
+        !self.leaves && self.client == client && indexes.contains(&index)
+    }
+
+    /// Whether it is of the block of a client that begins at an index.
+    pub fn begins(&self, client: InstanceId, first: usize) -> bool {
+        !self.leaves && self.client == client && usize::from(self.first) == first
+    }
+
+    /// Whether an instance is one of its three.
+    pub fn is_of(&self, instance: InstanceId) -> bool {
+        [self.client, self.server, self.rule.interposer].contains(&instance)
+    }
+}
+
+/// A few things in the order in which they came.
+pub struct List<T, const MAXIMUM: usize> {
+    all: [T; MAXIMUM],
+    count: usize,
+}
+
+impl<T: Copy, const MAXIMUM: usize> List<T, MAXIMUM> {
+    /// None; `unused` is all zeros, so that it takes no room in the image.
+    pub const fn new(unused: T) -> List<T, MAXIMUM> {
+        List { all: [unused; MAXIMUM], count: 0 }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[T] {
+        &self.all[..self.count]
+    }
+
+    /// The same, to change them.
+    pub fn all_mut(&mut self) -> &mut [T] {
+        &mut self.all[..self.count]
+    }
+
+    /// Whether there is room for no more.
+    pub fn is_full(&self) -> bool {
+        self.count == MAXIMUM
+    }
+
+    /// Adds one behind all others.
+    pub fn push(&mut self, one: T) -> Result<(), Error> {
+        *self.all.get_mut(self.count).ok_or(Error::Exhausted)? = one;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Takes one out, by its place.
+    pub fn remove(&mut self, place: usize) {
+        if let Some(rest) = self.all[..self.count].get_mut(place..) {
+            rest.rotate_left(1);
+            self.count -= 1;
+        }
+    }
+}
+
+/// All rules and wraps.
+pub struct Wraps {
+    /// The rules; a later one's interposer is nearer to the client.
+    pub rules: List<Rule, RULES_MAXIMUM>,
+    /// The wraps; of the same portals the last one is in the client's table.
+    pub wraps: List<Wrap, WRAPS_MAXIMUM>,
+}
+
+impl Wraps {
+    /// None.
+    pub const NONE: Wraps =
+        Wraps { rules: List::new(Rule::UNUSED), wraps: List::new(Wrap::UNUSED) };
+
+    /// Place of the newest wrap below `end` that is chosen.
+    pub fn newest(&self, end: usize, chosen: impl Fn(&Wrap) -> bool) -> Option<usize> {
+        self.wraps.all().iter().take(end).rposition(chosen)
+    }
+}
