@@ -5,6 +5,7 @@
 mod clock;
 mod console;
 mod grants;
+mod interposition;
 mod interrupts;
 mod loading;
 mod logs;
@@ -21,6 +22,7 @@ pub mod waiting;
 pub use clock::*;
 pub use console::*;
 pub use grants::*;
+pub use interposition::*;
 pub use interrupts::*;
 pub use loading::*;
 pub use logs::*;

@@ -30,7 +30,7 @@ const fn control(
 }
 
 /// All of them. Beside these, an instance that holds a role serves its clients within their quotas.
-const CONTROLS: [Control; 16] = [
+const CONTROLS: [Control; 17] = [
     control(
         "Supervision",
         Role::Scheduler,
@@ -85,6 +85,7 @@ const CONTROLS: [Control; 16] = [
     // A letter keeps its meaning until the machine stops, and there are 26 for all.
     control("ParameterTypes", Role::Portals, &[], "give letters of all portals their meaning"),
     control("Connections", Role::Portals, &[], "stand between any component and what it calls"),
+    control("Interposition", Role::Portals, &[], "let anybody stand between any others"),
     control(
         "NameControl",
         Role::Names,

@@ -5,6 +5,7 @@ extern crate std;
 use super::{REGISTERS, REPLY_WORDS};
 use crate::Error;
 use crate::expansion::{Rest, Wide};
+use crate::interpose::{Interposer, serve};
 use cairn_abi::descriptor::Reply;
 use std::boxed::Box;
 use std::cell::{Cell, RefCell};
@@ -79,6 +80,16 @@ pub(super) fn invoke_wide_minimal<const WORDS: usize>(
     words: &[u64; REGISTERS],
 ) -> (i64, [u64; REPLY_WORDS]) {
     invoke_wide::<WORDS>(index, words)
+}
+
+/// What an interposer passes on.
+pub(crate) fn pass_on(words: &[u64; REGISTERS]) -> (i64, [u64; REPLY_WORDS]) {
+    invoke_wide::<REGISTERS>(words[0], words)
+}
+
+/// An interposer's entry point: nobody enters it here.
+pub(crate) extern "C" fn entrance<I: Interposer>(registers: &mut [u64; REGISTERS]) {
+    serve::<I>(registers);
 }
 
 /// A skeleton whose rest is where a proxy of this thread finds it.

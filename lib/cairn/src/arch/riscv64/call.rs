@@ -32,7 +32,7 @@ core::arch::global_asm!(
 unsafe extern "C" {
     /// The `ecall`; a call of this calls the portal in `t0`. Rust never does.
     #[link_name = "cairn_portal_call"]
-    fn portal_call();
+    pub(super) fn portal_call();
 }
 
 /// The stub of a method of an import. Its caller knows what its parameters are.

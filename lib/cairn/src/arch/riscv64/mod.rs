@@ -5,6 +5,7 @@ pub(crate) mod copy;
 pub(crate) mod counter;
 mod device;
 mod form;
+pub(crate) mod interpose;
 pub(crate) mod leave;
 pub(crate) mod measure;
 pub(crate) mod needs;

@@ -1,0 +1,54 @@
+//! Components that stand between others ([`cairn::interpose`]).
+
+use crate::PortalsProxy;
+use cairn::interpose::{Interposer, entrance};
+use cairn::{Error, environment};
+
+/// Puts components between others, while they run. All names are those of instances.
+#[cairn::interface]
+pub trait Interposition {
+    /// From now on the portals of `client` that lead to `server` lead to `interposer` first, at the same indexes: those that it
+    /// has, and those that it gets. Nothing as a client: of all clients; nothing as a server: to all servers. The
+    /// interposer is to have registered its entrance ([`PortalsProxy::stand_between`]), and pays for all portals. Later ones
+    /// are nearer to the client. It lasts, whoever of them starts again, until it is taken back or one is gone for good; with
+    /// `falls_back` only until the interposer dies: else its clients find an error until it has started again. The
+    /// value is how many portals.
+    /// `NotFound`: it registered no entrance; `NotAllowed`: of a client that the system cannot do without; `NotSupported`: the interposer
+    /// runs to completion, or in the kernel domain; `Busy`: it stands there already; `BadArgument`: no such instance;
+    /// `Exhausted`: the interposer's part of portals, of entries of its table (its key `portals`), or of
+    /// stacks; nothing is wrapped then.
+    fn wrap(
+        &self,
+        client: &str,
+        server: &str,
+        interposer: &str,
+        falls_back: bool,
+    ) -> Result<u64, Error>;
+    /// Takes this back, with the same names: the portals lead where they did before. Calls that are on their way come home as ever.
+    fn unwrap(&self, client: &str, server: &str, interposer: &str) -> Result<u64, Error>;
+    /// Who stands between whom, as text: client, server (`*`: all), interposer; `NotFound` behind the last. The value is the
+    /// length of the text.
+    fn rule(&self, number: u64, text: &mut [u8]) -> Result<usize, Error>;
+}
+
+/// What an interposer registers, as `NAME.interposer`.
+const ENTRANCE: &str = ".interposer";
+/// Letters of the most that a call can have.
+const LETTERS: &[u8] = b"ciiiiiii4";
+
+impl PortalsProxy {
+    /// For an interposer: where calls enter it that it is put between. Nobody can open this.
+    pub fn stand_between<I: Interposer>(&self) -> Result<(), Error> {
+        let own = environment::name().as_bytes();
+        let mut buffer = [0; 63];
+        let name = buffer.get_mut(..own.len() + ENTRANCE.len()).ok_or(Error::TooLarge)?;
+        let (first, rest) = name.split_at_mut(own.len());
+        first.copy_from_slice(own);
+        rest.copy_from_slice(ENTRANCE.as_bytes());
+        let name = core::str::from_utf8(name).map_err(|_| Error::Malformed)?;
+        let mut methods = [0; 32];
+        methods[8..8 + LETTERS.len()].copy_from_slice(LETTERS);
+        methods[24..].copy_from_slice(&entrance::<I>().to_le_bytes());
+        self.register(name, "", &methods)
+    }
+}
