@@ -6,7 +6,9 @@ use super::fast_path::fast_path;
 use super::float::{begin_float, end_float, find_float, float_elsewhere, start_float};
 use super::frame::{fits_behind, frame_values, stamped_frame_size, window_values};
 use super::links::{Links, call_literals, return_literals};
-use super::parameters::{close_windows, limits, parameters, scrub_unused, value_back};
+use super::parameters::{
+    close_windows, limits, on_behalf, parameters, refuse_strangers, scrub_unused, value_back,
+};
 use super::upcall::discarding;
 use super::{Crossing, GenerateError, Generated, SemaphoreOperation};
 use crate::literal::*;
@@ -107,13 +109,7 @@ fn call_half(
     let is_kernel = specification.stack == Stack::Kernel;
     let from_kernel = specification.state == State::Kernel;
     frame_values(code, specification, crossing);
-    if crossing.behalf.is_some() {
-        // In the kernel domain nothing tells by which call a thread is there, and stacks are not passed on.
-        if specification.state != State::Partial || specification.stack == Stack::Shared {
-            return Err(GenerateError::DoesNotFit);
-        }
-        code.emit(&stencil::BEHALF)?;
-    }
+    on_behalf(code, specification, crossing)?;
     if let Some(operation) = semaphore {
         fast_path(code, operation, from_kernel)?;
         code.label(Label::Slow);
@@ -210,10 +206,7 @@ fn call_half(
             false => code.emit(&stencil::OVERFLOW)?,
         }
     }
-    if crossing.behalf.is_some() {
-        code.label(Label::Stranger);
-        code.emit(&stencil::STRANGER)?;
-    }
+    refuse_strangers(code, crossing)?;
     if specification.stack == Stack::Shared {
         code.label(Label::BadStack);
         code.emit(&stencil::BAD_STACK)?;

@@ -6,7 +6,7 @@ use super::{Crossing, GenerateError};
 use crate::literal::*;
 use crate::parameter::Parameters;
 use crate::specification::{Letter, Specification, Stack, State};
-use crate::stencil::{self, Value};
+use crate::stencil::{self, Label, Value};
 
 /// Lets a call of a limited grant in, or not.
 pub(super) fn limits(
@@ -20,6 +20,30 @@ pub(super) fn limits(
         // The words' address has its place in a literal that these need.
         Stack::Shared | Stack::RunToCompletion => Err(GenerateError::DoesNotFit),
     }
+}
+
+/// Who calls on behalf of a client gets through with a thread of its alone.
+pub(super) fn on_behalf(
+    code: &mut Code,
+    specification: &Specification,
+    crossing: &Crossing,
+) -> Result<(), GenerateError> {
+    match (crossing.behalf, specification.state, specification.stack) {
+        (None, ..) => Ok(()),
+        // In the kernel domain nothing tells by which call a thread is there, and stacks are not passed on.
+        (_, _, Stack::Shared) => Err(GenerateError::DoesNotFit),
+        (_, State::Partial, _) => code.emit(&stencil::BEHALF),
+        _ => Err(GenerateError::DoesNotFit),
+    }
+}
+
+/// What others are answered.
+pub(super) fn refuse_strangers(code: &mut Code, crossing: &Crossing) -> Result<(), GenerateError> {
+    if crossing.behalf.is_some() {
+        code.label(Label::Stranger);
+        code.emit(&stencil::STRANGER)?;
+    }
+    Ok(())
 }
 
 /// Fills in what the portal itself passes, and opens windows.
