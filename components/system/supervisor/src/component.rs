@@ -1,33 +1,21 @@
-//! Entry points, and the first thread, the worker, which does everything but to watch and to print.
+//! Entry points: what they ask for the worker does.
 
 use crate::blame;
-use crate::death::Reason;
-use crate::idle;
-use crate::logs;
-use crate::look::WORKER;
-use crate::printer::{self, Printer};
-use crate::ready;
-use crate::runaway;
-use crate::starvation;
-use crate::system::{INSTANCES, STANDING, System, state};
-use crate::tell;
+use crate::system::{INSTANCES, System, state};
+use crate::worker::{BEGUN, main};
 use cairn::text::Line;
-use cairn::time::{now, own_thread, ticks};
+use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, InstanceId, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
 use cairn_interfaces as interfaces;
-use cairn_supervisor::instances::{BEGIN, CRASH, KILL, MEASURE, Phase, RESTART, RETIRE, numbers};
-use cairn_supervisor::standing::Until;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use cairn_supervisor::instances::{BEGIN, CRASH, KILL, MEASURE, Phase, RESTART, RETIRE};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Between two looks whether a request is done.
 const PAUSE_MICROSECONDS: u64 = 100;
-
-/// The worker has taken over from the layout: before that there is no instance.
-static BEGUN: AtomicBool = AtomicBool::new(false);
 
 struct Server;
 static SERVER: Server = Server;
@@ -54,280 +42,8 @@ cairn::component! {
 }
 
 pub use imports::{
-    CONSOLE, CONTROL, DEVICES, DOMAIN_MEMORY, DOMAIN_PORTALS, MEMORY, PORTALS, SCHEDULING, THREADS,
+    CONSOLE, CONTROL, DEVICES, DOMAIN_MEMORY, DOMAIN_PORTALS, MEMORY, PORTALS, SCHEDULING, STATISTICS, THREADS,
 };
-
-/// What the worker does next.
-enum Work {
-    /// A step for an instance that is not alive.
-    Step { instance: InstanceId },
-    /// It says what happened.
-    Tell,
-    /// It keeps what was said.
-    Keep,
-    /// It reads what is to be told of an instance before its memory is another life's.
-    ReadMemory { instance: InstanceId },
-    /// It lets a thread go on that stood still.
-    GoOn,
-    /// It looks at the threads that their own components call home.
-    CallHome,
-    /// It looks whether instances that start wait for each other.
-    LookAtStarting,
-    /// It looks whether an instance is needed.
-    LookAtIdle,
-    /// It looks whether a thread keeps others from running.
-    LookForStarvation,
-    /// It shows the log of the next instance.
-    TellLog,
-    /// Nothing until this time.
-    Wait { until: u64 },
-}
-
-/// The worker: takes up calls that came for it, does the next step of the most urgent work, or waits.
-fn main() {
-    let Some(system) = System::find() else { return };
-    WORKER.store(own_thread(), Relaxed);
-    system.take_over();
-    BEGUN.store(true, Relaxed);
-    let own = system.instance(environment::startup().instance);
-    let highest = own.map_or(0, |record| record.priority as u8);
-    runaway::begin(&system, highest);
-    // Above the console's driver nobody would print what is found.
-    let speaking = system.console_priority().unwrap_or(highest).min(highest);
-    starvation::begin(speaking);
-    let mut printer = Printer::begin(speaking);
-    let mut is_called = true;
-    loop {
-        if is_called {
-            system.take_up();
-        }
-        printer.start();
-        let (look_at, look_priority) = printer.look(&system);
-        let (next, priority) = system.next_work(printer.keeping());
-        is_called = match next {
-            // A time limit that passed is no call.
-            Work::Wait { until } => {
-                let (until, priority) = (until.min(look_at), priority.max(look_priority));
-                imports::CONTROL.wait_fault(until, priority) != Err(Error::TimedOut)
-            }
-            _ if imports::CONTROL.work_at(priority).is_err() => true,
-            Work::Step { instance } => {
-                system.step(instance);
-                false
-            }
-            Work::GoOn => {
-                system.go_on();
-                false
-            }
-            Work::CallHome => {
-                system.call_next_home();
-                false
-            }
-            Work::LookAtStarting => {
-                system.look_at_starting();
-                false
-            }
-            Work::LookAtIdle => {
-                system.look_at_idle();
-                false
-            }
-            Work::LookForStarvation => {
-                if let Some(priority) = system.look_for_starvation() {
-                    // Above the thread that it tells of, or nobody would read it.
-                    printer.speak_at(priority.saturating_add(1).min(highest));
-                }
-                false
-            }
-            Work::TellLog => {
-                system.tell_next_log();
-                printer.speak_at(priority);
-                false
-            }
-            Work::ReadMemory { instance } => {
-                system.read_memory(instance);
-                printer.speak_at(priority);
-                false
-            }
-            Work::Tell => {
-                system.tell_next();
-                printer.speak_at(priority);
-                false
-            }
-            Work::Keep => {
-                printer::keep();
-                false
-            }
-        };
-    }
-}
-
-impl System {
-    /// Takes up what the worker was called for.
-    fn take_up(&self) {
-        while let Ok(fault) = imports::CONTROL.next_fault() {
-            self.fault(fault);
-        }
-        self.judge();
-        while let Ok(instance) = imports::CONTROL.next_returned() {
-            self.returned(instance);
-        }
-        for instance in numbers(&INSTANCES.requested) {
-            INSTANCES.requested.remove(instance.into());
-            self.serve(instance, state(instance).requests.load(Relaxed));
-        }
-    }
-
-    /// The most urgent work, and its priority; `keeping` is that of keeping what was said.
-    fn next_work(&self, keeping: Option<u8>) -> (Work, u8) {
-        let present = now();
-        let telling = tell::priority().max(keeping);
-        let (mut best, mut best_priority) = (None, 0);
-        let (mut until, mut priority) = (u64::MAX, 0);
-        for instance in INSTANCES.undone() {
-            let own = self.priority_of(instance);
-            match self.waits_until(instance).filter(|time| *time > present) {
-                None if best.is_none() || own > best_priority => {
-                    (best, best_priority) = (Some(instance), own);
-                }
-                None => {}
-                Some(u64::MAX) => {}
-                Some(time) => {
-                    until = until.min(time);
-                    priority = priority.max(own);
-                }
-            }
-        }
-        let (home_at, home_priority) = blame::next_home();
-        let going = STANDING.priority();
-        if home_at <= present
-            && (best.is_none() || home_priority > best_priority)
-            && going.is_none_or(|going| home_priority > going)
-        {
-            return (Work::CallHome, home_priority);
-        }
-        if let Some(going) = going.filter(|going| best.is_none() || *going >= best_priority) {
-            return (Work::GoOn, going);
-        }
-        let (look_at, look_priority) = starvation::next_look();
-        if look_at <= present && (best.is_none() || look_priority >= best_priority) {
-            return (Work::LookForStarvation, look_priority);
-        }
-        if home_at < u64::MAX {
-            until = until.min(home_at);
-            priority = priority.max(home_priority);
-        }
-        let looks = [
-            (idle::next_look(), Work::LookAtIdle, idle::PRIORITY),
-            (ready::next_look(), Work::LookAtStarting, ready::PRIORITY),
-        ];
-        for (at, work, own) in looks.into_iter().filter(|(at, ..)| *at < u64::MAX) {
-            if at <= present && best.is_none() && telling.is_none() {
-                return (work, own);
-            }
-            until = until.min(at);
-            priority = priority.max(own);
-        }
-        match (best, telling) {
-            // Its memory becomes another life's.
-            (Some(instance), _)
-                if matches!(state(instance).phase(), Phase::Renewing | Phase::Retiring)
-                    && tell::needs(instance) =>
-            {
-                (Work::ReadMemory { instance }, best_priority)
-            }
-            (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
-                (Work::Step { instance }, best_priority)
-            }
-            (_, Some(telling)) if Some(telling) == keeping => (Work::Keep, telling),
-            (_, Some(telling)) => (Work::Tell, telling),
-            // As much as there is room for, and when nothing else is to be printed.
-            _ if logs::is_due() && Printer::is_done() => (Work::TellLog, logs::PRIORITY),
-            _ if look_at <= until => (Work::Wait { until: look_at }, look_priority),
-            _ => (Work::Wait { until }, priority),
-        }
-    }
-
-    /// Does what was asked of an instance.
-    fn serve(&self, instance: InstanceId, requests: u8) {
-        let state = state(instance);
-        if requests & MEASURE != 0
-            && let Ok((pages, quota)) = imports::STATISTICS.usage_of(instance)
-        {
-            state.pages.store(pages as u32, Relaxed);
-            state.page_quota.store(quota as u32, Relaxed);
-        }
-        if requests & CRASH != 0 {
-            // Without a report: its next instruction is a fault like any other.
-            let _ = self.instance(instance).map(|leader| self.unmap(leader));
-        }
-        if requests & (KILL | RESTART) != 0 {
-            let restart = requests & RESTART != 0;
-            if restart {
-                // The caller has mended what was wrong, or wants to see it fault.
-                state.faults.store(0, Relaxed);
-                state.wanted.store(self.recovery_priority(instance), Relaxed);
-            }
-            if state.is_alive() {
-                self.die(instance, Reason::Asked { restart });
-            } else {
-                state.sleeps.store(false, Relaxed);
-                self.serve_ended(instance, restart);
-            }
-        }
-        let answer = |of: Result<(), Error>| {
-            state.answer.store(of.map_or_else(Error::status, |()| 0), Relaxed);
-        };
-        if requests & BEGIN != 0 {
-            answer(self.begin_first(instance));
-        }
-        if requests & RETIRE != 0 {
-            answer(self.retire(instance));
-        }
-        // What was asked meanwhile is served when the worker is called for it.
-        state.requests.fetch_and(!requests, Relaxed);
-    }
-
-    /// What becomes of an instance that was not alive when it was asked for.
-    fn serve_ended(&self, instance: InstanceId, restart: bool) {
-        let (state, record) = (state(instance), self.instance(instance));
-        STANDING.let_go(Until::Lives, instance);
-        let is_always = record.is_some_and(|record| record.restart == RESTART_ALWAYS);
-        if restart {
-            if let (Some(leader), u64::MAX) = (record, state.due.swap(now(), Relaxed)) {
-                self.tell_again(leader);
-            }
-            if state.phase() == Phase::Quarantined {
-                INSTANCES.enter(instance, Phase::Quieting);
-            }
-        } else if !is_always {
-            state.due.store(u64::MAX, Relaxed);
-            if matches!(state.phase(), Phase::Renewing | Phase::Sweeping) {
-                INSTANCES.enter(instance, Phase::Dead);
-            }
-        }
-    }
-}
-
-/// The same for what has an answer.
-fn ask_for(instance: InstanceId, what: u8) -> Result<(), Error> {
-    // Two that ask at the same time for the same get the same answer, or the later one.
-    ask(instance, what)?;
-    match state(instance).answer.load(Relaxed) {
-        0 => Ok(()),
-        status => Err(Error::from_status(status)),
-    }
-}
-
-/// Ends an instance for good; comes back when nothing is left of it.
-fn retire(instance: InstanceId) -> Result<(), Error> {
-    ask_for(instance, RETIRE)?;
-    let mut pause = PAUSE_MICROSECONDS / 10;
-    while state(instance).retires.load(Relaxed) {
-        imports::THREADS.sleep_until(now() + ticks(pause))?;
-        pause = (pause * 2).min(PAUSE_MICROSECONDS * 10);
-    }
-    Ok(())
-}
 
 fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {
     let mut buffer = [0; NAME_SIZE];
@@ -356,6 +72,27 @@ fn ask(instance: InstanceId, what: u8) -> Result<(), Error> {
         // The worker waits for another thread, to which it lends its priority.
         imports::THREADS.sleep_until(now() + ticks(PAUSE_MICROSECONDS))?;
     }
+}
+
+/// The same for what has an answer.
+fn ask_for(instance: InstanceId, what: u8) -> Result<(), Error> {
+    // Two that ask at the same time for the same get the same answer, or the later one.
+    ask(instance, what)?;
+    match state(instance).answer.load(Relaxed) {
+        0 => Ok(()),
+        status => Err(Error::from_status(status)),
+    }
+}
+
+/// Ends an instance for good; comes back when nothing is left of it.
+fn retire(instance: InstanceId) -> Result<(), Error> {
+    ask_for(instance, RETIRE)?;
+    let mut pause = PAUSE_MICROSECONDS / 10;
+    while state(instance).retires.load(Relaxed) {
+        imports::THREADS.sleep_until(now() + ticks(pause))?;
+        pause = (pause * 2).min(PAUSE_MICROSECONDS * 10);
+    }
+    Ok(())
 }
 
 /// The same for an instance by its name, which must not be essential.

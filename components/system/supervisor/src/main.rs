@@ -20,6 +20,7 @@ mod machine {
     pub mod system;
     pub mod tell;
     pub mod trace;
+    pub mod worker;
 }
 #[cfg(target_os = "none")]
 use machine::*;
