@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 22] = [
+const BACKWARD: [(&str, &str); 24] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_name", "prints at most 32 bytes when the machine stops"),
     ("cairn_nucleus::fatal::end", "prints texts of its own when the machine stops"),
