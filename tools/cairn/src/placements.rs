@@ -86,6 +86,7 @@ mod tests {
             "portals",
             "clock",
             "log",
+            "shelf",
         ];
         assert_eq!(names("demo", Placements::Domain, true), [""; 0]);
         assert_eq!(names("demo", Placements::System, true), system);
@@ -93,8 +94,8 @@ mod tests {
 
     #[test]
     fn who_cannot_be_in_the_kernel_domain_stays_outside() {
-        // Its stack is too large.
-        assert_eq!(names("demo", Placements::Kernel, false), ["shell"]);
+        // Their stacks are too large.
+        assert_eq!(names("demo", Placements::Kernel, false), ["shell", "loader"]);
         // It is in C.
         assert!(
             names("tests/c_component/c_component", Placements::Kernel, false)

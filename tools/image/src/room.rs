@@ -194,14 +194,15 @@ mod tests {
     fn every_client_of_the_portal_manager_has_room_for_semaphores() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
         let load = |name| load_from(&Disk::new(root), name, None).unwrap_or_else(|_| panic!());
-        // The manager, the supervisor, the console, the clock, the shell.
+        // The manager, the supervisor, the console, the clock, the shell, the loader.
         let system = load("demo");
         let kept: u32 = clients(&system).unwrap().1.map(|client| client.kept().portals).sum();
-        let least = u64::from(kept) * PORTAL_CODE_EACH + 5 * PORTAL_CODE_PART;
+        let loadable = system.children() * loadable::PORTAL_CODE_EACH;
+        let least = u64::from(kept) * PORTAL_CODE_EACH + loadable + 6 * PORTAL_CODE_PART;
         assert!(kept > 0 && check_portal_code(&system, least).is_ok());
         let report = check_portal_code(&system, least - 1).unwrap_err().to_string();
         assert!(
-            report.contains("expected at least 6144 bytes for each of 5, found 6143"),
+            report.contains("expected at least 6144 bytes for each of 6, found 6143"),
             "{report}"
         );
         // Instances that make nothing at run time need no portal manager.

@@ -359,7 +359,7 @@ impl Manager {
                 return Err(Error::BadArgument);
             }
         }
-        self.add_registration(machine, name, policy, registration)
+        self.add_registration(machine, name, policy, &mut registration)
     }
 
     /// Takes a registration into the table and its name into the name server.
@@ -368,7 +368,7 @@ impl Manager {
         machine: &M,
         name: &str,
         policy: &str,
-        mut registration: Registration,
+        registration: &mut Registration,
     ) -> Result<(), Error> {
         let server = registration.server;
         let place = self.registrations.free(server);
@@ -434,7 +434,7 @@ impl Manager {
             Kind::Semaphore(_) | Kind::Lock(_) if block.is_open() && block.owner == server => {
                 let mut registration = Registration::of(server);
                 registration.published = Some(block.kind);
-                self.add_registration(machine, name, policy, registration)
+                self.add_registration(machine, name, policy, &mut registration)
             }
             _ => Err(Error::NotAllowed),
         }

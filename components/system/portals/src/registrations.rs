@@ -120,9 +120,9 @@ impl Registrations {
     }
 
     /// Puts one into a free place.
-    pub fn put(&mut self, place: usize, name: &str, registration: Registration) {
+    pub fn put(&mut self, place: usize, name: &str, registration: &Registration) {
         let slot = &mut self.slots[place];
-        *slot = registration;
+        *slot = *registration;
         slot.name_length = name.len().min(NAME_MAXIMUM);
         slot.name[..slot.name_length].copy_from_slice(&name.as_bytes()[..slot.name_length]);
         self.numbers[place] = registration.number;
@@ -170,7 +170,7 @@ mod tests {
                 while let Ok(place) = all.free(server) {
                     let number = last.get() + 1;
                     last.set(number);
-                    all.put(place, "a.b", Registration { number, ..Registration::of(server) });
+                    all.put(place, "a.b", &Registration { number, ..Registration::of(server) });
                     count += 1;
                 }
                 count

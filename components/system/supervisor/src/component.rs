@@ -1,7 +1,9 @@
 //! Entry points: what they ask for the worker does.
 
 use crate::blame;
+use crate::printer::Printer;
 use crate::system::{INSTANCES, System, state};
+use crate::tell;
 use crate::worker::{BEGUN, main};
 use cairn::text::Line;
 use cairn::time::{now, ticks};
@@ -16,6 +18,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// Between two looks whether a request is done.
 const PAUSE_MICROSECONDS: u64 = 100;
+/// Who ends the system waits so long at most until reports are told: a console may hang.
+const TOLD_MICROSECONDS: u64 = 500_000;
 
 struct Server;
 static SERVER: Server = Server;
@@ -102,6 +106,16 @@ fn request(name: ReadWindow<'_>, what: u8) -> Result<(), Error> {
         return Err(Error::NotAllowed);
     }
     ask(instance.leader, what)
+}
+
+/// The caller ends the system: what happened before is told first.
+fn wait_until_told() {
+    let end = now() + ticks(TOLD_MICROSECONDS);
+    while !(tell::is_all_told() && Printer::is_done()) && now() < end {
+        if imports::THREADS.sleep_until(now() + ticks(PAUSE_MICROSECONDS)).is_err() {
+            return;
+        }
+    }
 }
 
 /// As [`interfaces::Activity`] has them.
@@ -243,10 +257,12 @@ impl interfaces::Supervisor for Server {
         if status > 255 {
             return Err(Error::BadArgument);
         }
+        wait_until_told();
         Err(privileged::halt(status))
     }
 
     fn reboot(&self) -> Result<(), Error> {
+        wait_until_told();
         Err(privileged::reboot())
     }
 }

@@ -93,6 +93,11 @@ fn place_needing(instance: InstanceId) -> Option<usize> {
     NOTES.with(|notes| notes.iter().position(needs))
 }
 
+/// Whether nothing is to be told.
+pub fn is_all_told() -> bool {
+    COUNT.load(Relaxed) == 0
+}
+
 /// Whether something is to be told of an instance.
 pub fn is_of(instance: InstanceId) -> bool {
     let is = |note: &Note| note.is_used && note.instance == instance;
