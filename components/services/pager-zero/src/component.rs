@@ -28,7 +28,8 @@ struct Range {
 
 struct Zero;
 static ZERO: Zero = Zero;
-/// By their numbers. Relaxed: what a range has was stored before its pager serves; a life orders what was cleared for it, and is stored with Release.
+// Relaxed: what a range has was stored before its pager serves; a life, which orders what was cleared for it, is stored with Release.
+/// By their numbers.
 static RANGES: [Range; RANGES_MAXIMUM] = [const {
     Range { first: AtomicU32::new(0), pages: AtomicU32::new(0), life: AtomicU64::new(0) }
 }; RANGES_MAXIMUM];
