@@ -8,7 +8,7 @@ use cairn::thread::{Stack, sleep, spawn};
 use cairn::time::{Duration, now, ticks};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_pager_contract::Deeds;
-use cairn_test_paged_contract::{Probe, ProbeProxy};
+use cairn_test_paged_contract::{Probe, ProbeProxy, when_it_lives};
 
 const PAGE: u64 = 4096;
 /// Pages of the villain.
@@ -17,6 +17,9 @@ const READ: u64 = 1;
 const WRITE: u64 = 3;
 /// How soon a thread is home again, in microseconds: `cancelled_for`, and some time.
 const HOME_MICROSECONDS: u64 = 1_000_000;
+
+/// Until who was ended lives again.
+const LIVES_MICROSECONDS: u64 = 5_000_000;
 
 cairn::component! {
     name: "hostile-pager-judge",
@@ -40,23 +43,11 @@ fn say(what: &str) {
     CONSOLE.write(what.as_bytes()).expect("console");
 }
 
-/// Calls until the other one lives again.
-fn when_it_lives<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
-    let end = now() + ticks(5_000_000);
-    loop {
-        match call() {
-            Ok(value) => return value,
-            Err(Error::Dead) if now() < end => {}
-            Err(error) => panic!("{error:?}"),
-        }
-    }
-}
-
 /// The villain's client dies of what it does next, nobody else, and lives again.
 fn kills(touch: impl Fn() -> Result<u64, Error>, why: &str) {
     assert_eq!(touch(), Err(Error::Dead), "{why}");
-    when_it_lives(|| VICTIM.size());
-    when_it_lives(|| VILLAIN.behave());
+    when_it_lives(LIVES_MICROSECONDS, || VICTIM.size());
+    when_it_lives(LIVES_MICROSECONDS, || VILLAIN.behave());
     check_innocent();
 }
 
@@ -105,7 +96,7 @@ fn errors_and_foreign_pages() {
     ];
     for (why, status, value) in foreign {
         SUPERVISOR.restart("victim").expect("restart");
-        when_it_lives(|| VICTIM.size());
+        when_it_lives(LIVES_MICROSECONDS, || VICTIM.size());
         VILLAIN.answer(status, value).expect("it lives");
         kills(|| first(VICTIM), why);
     }
@@ -180,9 +171,9 @@ static STACK: Stack<8192> = Stack::new();
 
 /// A client dies while its thread is in a pager that keeps it, and of which nobody says how long that may take.
 fn who_is_killed_comes_home() {
-    when_it_lives(|| MUTE.keep(true));
+    when_it_lives(LIVES_MICROSECONDS, || MUTE.keep(true));
     let (before, _) = MUTE.seen().expect("it lives");
-    when_it_lives(|| PATIENT.size());
+    when_it_lives(LIVES_MICROSECONDS, || PATIENT.size());
     let caller = spawn(&STACK, 40, || PATIENT.load(0)).expect("a thread");
     while MUTE.seen().expect("it lives").0 == before {
         sleep(Duration::from_millis(1)).expect("time passes");
@@ -191,9 +182,9 @@ fn who_is_killed_comes_home() {
     SUPERVISOR.kill("patient").expect("kill");
     assert_eq!(caller.join().expect("its end"), Err(Error::Dead));
     assert!(now() - begin < ticks(5 * HOME_MICROSECONDS), "it took too long");
-    when_it_lives(|| MUTE.behave());
+    when_it_lives(LIVES_MICROSECONDS, || MUTE.behave());
     SUPERVISOR.restart("patient").expect("restart");
-    assert_eq!(when_it_lives(|| PATIENT.load(PAGE)), 0);
+    assert_eq!(when_it_lives(LIVES_MICROSECONDS, || PATIENT.load(PAGE)), 0);
     check_innocent();
     say("ok: who is killed comes home from a pager\n");
 }

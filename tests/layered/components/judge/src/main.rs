@@ -4,13 +4,15 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
-use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
-use cairn_test_paged_contract::Probe;
+use cairn_test_paged_contract::{Probe, when_it_lives};
 
 const PAGE: u64 = 4096;
 /// Of the section on the disk: more than its pager has in memory.
 const PAGES: u64 = 48;
+
+/// Until who was ended lives again.
+const LIVES_MICROSECONDS: u64 = 2_000_000;
 
 cairn::component! {
     name: "layered-judge",
@@ -29,17 +31,6 @@ use imports::{CONSOLE, ONE, STORE, SUPERVISOR, TWO, WRITER};
 
 fn say(what: &str) {
     CONSOLE.write(what.as_bytes()).expect("console");
-}
-
-fn when_it_lives<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
-    let end = now() + ticks(2_000_000);
-    loop {
-        match call() {
-            Ok(value) => return value,
-            Err(Error::Dead) if now() < end => {}
-            Err(error) => panic!("{error:?}"),
-        }
-    }
 }
 
 fn main() {
@@ -82,7 +73,7 @@ fn copies() {
     assert_eq!((TWO.load(9 * PAGE), ONE.load(9 * PAGE + 8)), (Ok(3009), Ok(0)));
     // Another life has none of the copies.
     SUPERVISOR.restart("one").expect("restart");
-    assert_eq!(when_it_lives(|| ONE.load(8)), 0);
+    assert_eq!(when_it_lives(LIVES_MICROSECONDS, || ONE.load(8)), 0);
     assert_eq!(ONE.load(0), Ok(3000));
     say("ok: who writes has a copy\n");
 }
@@ -98,10 +89,10 @@ fn what_was_flushed_lasts() {
     WRITER.store(0, 9).expect("a page");
     SUPERVISOR.restart("store").expect("restart");
     // What the writer had of it is lost, and with it the writer.
-    assert_eq!(when_it_lives(|| WRITER.size()), PAGES * PAGE);
+    assert_eq!(when_it_lives(LIVES_MICROSECONDS, || WRITER.size()), PAGES * PAGE);
     assert_eq!(WRITER.load(0), Err(Error::Dead));
     for page in 1..4 {
-        assert_eq!(when_it_lives(|| WRITER.load(page * PAGE)), 7000 + page);
+        assert_eq!(when_it_lives(LIVES_MICROSECONDS, || WRITER.load(page * PAGE)), 7000 + page);
     }
     say("ok: what was written back lasts\n");
 }

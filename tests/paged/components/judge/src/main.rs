@@ -8,7 +8,7 @@ use cairn::text::Line;
 use cairn::thread::{Stack, spawn};
 use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
-use cairn_test_paged_contract::{Probe, ProbeProxy};
+use cairn_test_paged_contract::{Probe, ProbeProxy, when_it_lives};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,6 +16,9 @@ const PAGE: u64 = 4096;
 /// Of `first`'s section.
 const SCRATCH: u64 = 40;
 const ROUNDS: u64 = 30;
+
+/// Until who was ended lives again.
+const LIVES_MICROSECONDS: u64 = 2_000_000;
 
 cairn::component! {
     name: "paged-judge",
@@ -37,21 +40,9 @@ fn say(what: &str) {
     CONSOLE.write(what.as_bytes()).expect("console");
 }
 
-/// Calls until the other one lives again.
-fn when_it_lives<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
-    let end = now() + ticks(2_000_000);
-    loop {
-        match call() {
-            Ok(value) => return value,
-            Err(Error::Dead) if now() < end => {}
-            Err(error) => panic!("{error:?}"),
-        }
-    }
-}
-
 fn restart(name: &str, probe: ProbeProxy) {
     SUPERVISOR.restart(name).expect("restart");
-    when_it_lives(|| probe.size());
+    when_it_lives(LIVES_MICROSECONDS, || probe.size());
 }
 
 fn main() {
@@ -91,7 +82,7 @@ fn nobody_reads_another_ones() {
 fn a_reader_does_not_write() {
     assert_eq!(READER.load(PAGE), Ok(0));
     assert_eq!(READER.store(PAGE, 1), Err(Error::Dead));
-    assert_eq!(when_it_lives(|| READER.load(PAGE)), 0);
+    assert_eq!(when_it_lives(LIVES_MICROSECONDS, || READER.load(PAGE)), 0);
     say("ok: who may only read dies when it writes\n");
 }
 
@@ -152,12 +143,12 @@ fn the_quota_ends() {
 
 fn what_a_dead_pager_had_is_lost() {
     restart("second", SECOND);
-    when_it_lives(|| FIRST.size());
+    when_it_lives(LIVES_MICROSECONDS, || FIRST.size());
     FIRST.store(5 * PAGE, 77).expect("a page");
     SUPERVISOR.restart("zero").expect("restart");
     // A page that was never missed is there, and one that was is not taken for it.
-    assert_eq!(when_it_lives(|| FIRST.load(6 * PAGE)), 0);
+    assert_eq!(when_it_lives(LIVES_MICROSECONDS, || FIRST.load(6 * PAGE)), 0);
     assert_eq!(FIRST.load(5 * PAGE), Err(Error::Dead));
-    assert_eq!(when_it_lives(|| FIRST.load(5 * PAGE)), 0, "another life");
+    assert_eq!(when_it_lives(LIVES_MICROSECONDS, || FIRST.load(5 * PAGE)), 0, "another life");
     say("ok: what a dead pager had is lost\n");
 }
