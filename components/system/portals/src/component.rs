@@ -194,6 +194,28 @@ fn who(caller: Caller) -> Result<Client, Error> {
     Ok(Client { instance: caller.0, domain, generation: generation(domain)? })
 }
 
+/// Runs `body` with an interface as the caller knows it.
+#[inline(always)]
+fn with_known<R>(
+    version: u64,
+    signature: ReadWindow<'_>,
+    body: impl FnOnce(Known<'_>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let (mut short, mut long);
+    let buffer: &mut [u8] = match signature.len() {
+        // What most interfaces need: clearing the longest would be a tenth of an opening.
+        ..=SHORT => {
+            short = [0; SHORT];
+            &mut short
+        }
+        _ => {
+            long = [0; SIGNATURE_MAXIMUM];
+            &mut long
+        }
+    };
+    body(Known { version, signature: signature.copy(buffer)? })
+}
+
 impl interfaces::Portals for Server {
     fn open(
         &self,
@@ -205,32 +227,21 @@ impl interfaces::Portals for Server {
         let client = who(caller)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = &*name.copy(&mut buffer)?;
-        let (mut short, mut long);
-        let buffer: &mut [u8] = match signature.len() {
-            // What most interfaces need: clearing the longest would be a tenth of all.
-            ..=SHORT => {
-                short = [0; SHORT];
-                &mut short
-            }
-            _ => {
-                long = [0; SIGNATURE_MAXIMUM];
-                &mut long
-            }
-        };
-        let known = Known { version, signature: signature.copy(buffer)? };
-        locked(|manager, machine| {
-            // Inside the lock: one thread at a time calls the name server, so none waits for its one
-            // stack, and a thread that waits for the lock lends its priority.
-            let found = NAMES.look_up(client.instance, name);
-            // Every name that there is is text: only of others does it matter that they are not.
-            let number = found.map_err(|error| match core::str::from_utf8(name) {
-                Err(_) if error == Error::NotFound => Error::Malformed,
-                _ => error,
-            })?;
-            match number {
-                ..RUN_TIME_NAMES => manager.open_export(machine, client, number as usize, known),
-                _ => manager.open_registration(machine, client, number, known),
-            }
+        with_known(version, signature, |known| {
+            locked(|manager, machine| {
+                // Inside the lock: one thread at a time calls the name server, so none waits for its one
+                // stack, and a thread that waits for the lock lends its priority.
+                let found = NAMES.look_up(client.instance, name);
+                // Every name that there is is text: only of others does it matter that they are not.
+                let number = found.map_err(|error| match core::str::from_utf8(name) {
+                    Err(_) if error == Error::NotFound => Error::Malformed,
+                    _ => error,
+                })?;
+                match number {
+                    ..RUN_TIME_NAMES => manager.open_export(machine, client, number as usize, known),
+                    _ => manager.open_registration(machine, client, number, known),
+                }
+            })
         })
     }
 

@@ -1,12 +1,10 @@
 //! Entry points for who passes on what it holds.
 
-use super::{SHORT, Server, locked, who};
+use super::{Server, locked, who, with_known};
 use cairn::window::ReadWindow;
 use cairn::{Caller, Error};
 use cairn_abi::grant::{self, Peer};
-use cairn_abi::signature::SIGNATURE_MAXIMUM;
 use cairn_interfaces::{Grants, Rights};
-use cairn_portals::known::Known;
 
 fn peer(word: u64) -> Result<Peer, Error> {
     Peer::of_word(word).ok_or(Error::BadArgument)
@@ -29,20 +27,9 @@ impl Grants for Server {
         signature: ReadWindow<'_>,
     ) -> Result<u64, Error> {
         let (client, from) = (who(caller)?, peer(from)?);
-        let (mut short, mut long);
-        // As in `open`.
-        let buffer: &mut [u8] = match signature.len() {
-            ..=SHORT => {
-                short = [0; SHORT];
-                &mut short
-            }
-            _ => {
-                long = [0; SIGNATURE_MAXIMUM];
-                &mut long
-            }
-        };
-        let known = Known { version, signature: signature.copy(buffer)? };
-        locked(|manager, machine| manager.accept(machine, client, from, word, known))
+        with_known(version, signature, |known| {
+            locked(|manager, machine| manager.accept(machine, client, from, word, known))
+        })
     }
 
     fn revoke(&self, caller: Caller, word: u64) -> Result<(), Error> {
