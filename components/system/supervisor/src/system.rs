@@ -95,7 +95,10 @@ impl System {
     /// The instances that one had loaded, whether they have begun or not.
     pub fn children(&self, parent: InstanceId) -> impl Iterator<Item = &'static Instance> {
         let is_child = move |record: &&Instance| record.is_there() && record.parent == parent;
-        self.instances.iter().filter(is_child)
+        // Where nothing can be loaded, no death looks through the record.
+        let loadable = self.header.loadable;
+        let all = if loadable.start == loadable.end { &[] } else { self.instances };
+        all.iter().filter(is_child)
     }
 
     /// The instances that were made and never begun.
