@@ -42,8 +42,8 @@ pub struct PageFault {
 pub trait Paging {
     /// The range that the caller serves as the `at`th, from 0; `NotFound` behind the last one.
     fn range(&self, caller: Caller, at: u64) -> Result<ServedRange, Error>;
-    /// Whose a range is that the caller serves, and whether that one lives: else it has none of its pages, and none before its next life.
-    fn client(&self, caller: Caller, range: u64) -> Result<(InstanceId, bool), Error>;
+    /// Whose a range is that the caller serves.
+    fn client(&self, caller: Caller, range: u64) -> Result<RangeClient, Error>;
     /// Takes pages of a range that the caller serves from the client: what it does there next is a fault again.
     fn unmap(&self, caller: Caller, range: u64, first: u64, pages: u64) -> Result<(), Error>;
 }
@@ -59,9 +59,42 @@ pub struct ServedRange {
     pub section: u64,
 }
 
+/// Whose a range is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
+pub struct RangeClient {
+    /// The instance.
+    pub instance: InstanceId,
+    /// It lives: else it has none of its pages, and none before its next life.
+    pub lives: bool,
+    /// How many of its lives have ended, and their pages with them.
+    pub ended: u64,
+}
+
 /// A pager whose pages last where they come from.
 #[cairn::interface]
 pub trait PageStore {
     /// Writes back what was changed, and makes it last; how many pages that were.
     fn flush(&self) -> Result<u64, Error>;
+}
+
+/// A section whose pages its clients change in transactions, each on pages that nobody else changes meanwhile. The others read what was
+/// committed before; what the client has written is there at once for all when it commits, or never. Who writes a page outside of a
+/// transaction of its own dies of it.
+#[cairn::interface]
+pub trait Transactions {
+    /// The caller may change `pages` pages of its section from `first` on. `Busy`: it has a transaction already, or one of the pages is in
+    /// another one's; `TooLarge`: no transaction has so many.
+    fn begin(
+        &self,
+        caller: Caller,
+        thread: CallerThread,
+        first: u64,
+        pages: u64,
+    ) -> Result<(), Error>;
+    /// What the caller has written is there for all; how many pages that are. It lasts, if the pager is connected to what makes it last.
+    /// None of the caller's other threads is to write there meanwhile: what they write may be lost. `NotFound`: it has no transaction.
+    fn commit(&self, caller: Caller, thread: CallerThread) -> Result<u64, Error>;
+    /// What the caller has written was never there; how many pages that are. `NotFound`: it has no transaction. So it is at the end of
+    /// a client's life, too.
+    fn abort(&self, caller: Caller, thread: CallerThread) -> Result<u64, Error>;
 }

@@ -11,10 +11,9 @@ use cairn_abi::address::PAGE_SIZE;
 use cairn_interfaces::{
     Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, Pager, Paging, Portals, ServedRange,
 };
-use cairn_pager_zero::pool::Pool;
+use cairn_pager::{PAGE, pool::Pool};
 
 const RANGES: usize = 32;
-const PAGE: usize = PAGE_SIZE as usize;
 
 struct Copies {
     original: Section,
@@ -55,16 +54,12 @@ fn prepare() -> Result<(), Error> {
     };
     let mut places = original.size().div_ceil(PAGE);
     let mut ranges = [None; RANGES];
-    for at in 0.. {
-        let Ok(served) = imports::PAGING.range(at) else { break };
-        let place = ranges.get_mut(at as usize).ok_or(Error::TooLarge)?;
+    let served = cairn_pager::ranges_in::<RANGES>(imports::PAGING)?;
+    for (place, served) in ranges.iter_mut().zip(served.into_iter().flatten()) {
         *place = Some(Range { served, first: places, life: 0 });
         places += served.pages as usize;
     }
-    let (used, quota) = imports::STATISTICS.usage_of(environment::startup().instance)?;
-    let pages = quota.saturating_sub(used);
-    let address = imports::MEMORY.allocate(pages)?;
-    let memory = Section::of_pages(address, pages).ok_or(Error::Malformed)?;
+    let memory = cairn_pager::memory(&imports::MEMORY, &imports::STATISTICS, u64::MAX)?;
     let pool = Pool::new(memory.words(memory.size() / 8), places).ok_or(Error::Exhausted)?;
     pool.begin();
     *COPIES.lock()? = Some(Copies { original, memory, pool, ranges });
@@ -135,7 +130,7 @@ impl Pager for Copier {
         match copies.provide(&range, page, fault.rights == PAGE_WRITE) {
             Err(Error::Exhausted) => {
                 let is_dead = |range: &&Range| {
-                    imports::PAGING.client(range.served.number).is_ok_and(|(_, lives)| !lives)
+                    imports::PAGING.client(range.served.number).is_ok_and(|client| !client.lives)
                 };
                 copies.ranges.iter().flatten().filter(is_dead).for_each(|dead| copies.clear(dead));
                 copies.provide(&range, page, fault.rights == PAGE_WRITE)

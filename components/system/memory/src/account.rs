@@ -18,6 +18,8 @@ pub(crate) struct Account {
     pub(crate) in_sections: AtomicBool,
     /// It died, has no pages of a pager any more, and does not live again yet.
     pub(crate) is_released: AtomicBool,
+    /// How often that was so.
+    pub(crate) ended: AtomicU32,
 }
 
 /// Nobody has had the number.
@@ -34,6 +36,7 @@ impl Account {
             sections: AtomicU32::new(0),
             in_sections: AtomicBool::new(false),
             is_released: AtomicBool::new(false),
+            ended: AtomicU32::new(0),
         }
     }
 

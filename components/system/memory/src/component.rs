@@ -206,8 +206,11 @@ impl interfaces::Paging for Server {
         })
     }
 
-    fn client(&self, caller: Caller, range: u64) -> Result<(InstanceId, bool), Error> {
-        with(|manager| manager.client(caller.0, range))
+    fn client(&self, caller: Caller, range: u64) -> Result<interfaces::RangeClient, Error> {
+        with(|manager| {
+            let (instance, lives, ended) = manager.client(caller.0, range)?;
+            Ok(interfaces::RangeClient { instance, lives, ended })
+        })
     }
 
     fn unmap(&self, caller: Caller, range: u64, first: u64, pages: u64) -> Result<(), Error> {

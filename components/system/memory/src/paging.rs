@@ -4,7 +4,6 @@
 //! entries come without the manager, which looks at them when they are to go: a page is given back to the pager's quota
 //! only when no client's entry leads to it, so a pager of which a client still has a page cannot hand it on.
 
-use crate::account::Account;
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::tables;
@@ -55,11 +54,13 @@ impl<'a> Manager<'a> {
         Ok(Served { number, pages, section: range.section().into() })
     }
 
-    /// Whose a range is that a pager serves, and whether it lives: else it has none of the pages, and none before its next life.
-    pub fn client(&self, pager: InstanceId, number: u64) -> Result<(InstanceId, bool), Error> {
+    /// Whose a range is that a pager serves; whether it lives, else it has none of the pages, and none before its next life; and how
+    /// many lives have ended.
+    pub fn client(&self, pager: InstanceId, number: u64) -> Result<(InstanceId, bool, u64), Error> {
         let client = self.range_of(pager, number)?.client();
-        let is_released = |account: &Account| account.is_released.load(Relaxed);
-        Ok((client, self.account(client).is_ok_and(|account| !is_released(account))))
+        let account = self.account(client).ok();
+        let lives = account.is_some_and(|account| !account.is_released.load(Relaxed));
+        Ok((client, lives, account.map_or(0, |account| account.ended.load(Relaxed).into())))
     }
 
     /// The range of this number, if this is its pager.
@@ -142,6 +143,7 @@ impl<'a> Manager<'a> {
         }
         if let Ok(account) = self.account(dead.number()) {
             account.is_released.store(true, Relaxed);
+            account.ended.fetch_add(1, Relaxed);
         }
         None
     }

@@ -3,8 +3,8 @@
 //! What a thread was answered is mapped for it behind the pager's back, when it returns. So the frame that a thread was answered last is
 //! *pinned* until it comes again: it is not taken for another page, and stays changed if the thread may write it.
 
-use cairn_abi::Error;
-use cairn_abi::thread::THREADS_MAXIMUM;
+use cairn::Error;
+use cairn::abi::thread::THREADS_MAXIMUM;
 
 /// A page of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +97,11 @@ impl<const FRAMES: usize> Cache<FRAMES> {
         frame.pins += 1;
         frame.is_changed |= writes;
         frame.is_changed
+    }
+
+    /// Whether a thread was answered a frame that has not come again.
+    pub fn is_pinned(&self, frame: usize) -> bool {
+        self.frames[frame].pins != 0
     }
 
     /// A frame's page is on the disk as it is here, unless a thread can change it still.

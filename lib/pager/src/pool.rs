@@ -2,8 +2,8 @@
 //!
 //! Nothing here waits: of two threads that miss the same page at once, the second finds what the first has taken.
 
-use cairn_abi::Error;
-use cairn_abi::address::PAGE_SIZE;
+use cairn::Error;
+use cairn::abi::address::PAGE_SIZE;
 use core::sync::atomic::{
     AtomicI64,
     Ordering::{AcqRel, Acquire, Relaxed},

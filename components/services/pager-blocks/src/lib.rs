@@ -1,5 +1,0 @@
-//! Which page of which section is in which frame, free of the machine, so that it is tested on the host.
-#![cfg_attr(target_os = "none", no_std)]
-#![forbid(unsafe_code)]
-
-pub mod cache;

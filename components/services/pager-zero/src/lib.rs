@@ -1,5 +1,0 @@
-//! The pool of pages of the pager, free of the machine, so that it is tested on the host.
-#![cfg_attr(target_os = "none", no_std)]
-#![forbid(unsafe_code)]
-
-pub mod pool;
