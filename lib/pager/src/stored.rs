@@ -174,21 +174,18 @@ impl Stored {
         Ok(self.frame(frame)?.address() as u64 | rights)
     }
 
-    /// Writes what was changed, as it is at one time; how many pages. `last` makes it last. What a thread was answered may be changed meanwhile, once for each.
+    /// Writes what was changed, as it is at one time; how many pages. `last` makes it last.
     pub fn write_back<B: Backing>(
         &mut self,
         backing: &mut B,
         last: impl FnOnce(&mut B) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let mut count = 0;
+        // Whoever misses one of these pages waits for this call. So what is written is never older than what was done by then on a page
+        // that is written later: what is on the disk was so at one time, as far as anybody can tell.
         for frame in self.cache.changed() {
             if let Some((page, _)) = self.cache.content(frame) {
                 self.unmap(page)?;
-            }
-        }
-        // From here on whoever misses a page waits for this call, and changes nothing but what it was answered before.
-        for frame in self.cache.changed() {
-            if let Some((page, _)) = self.cache.content(frame) {
                 self.write(frame, page, backing)?;
                 count += 1;
             }
@@ -199,8 +196,8 @@ impl Stored {
         Ok(count)
     }
 
-    /// Writes once more what threads changed that had mapped their answers late; whether there was any. Then what was found the same
-    /// before may be another one by now.
+    /// Writes once more what threads changed that had mapped their answers late, each of them one page; whether there was any. Then what was
+    /// found the same before may be another one by now.
     fn was_changed_late(&mut self, backing: &mut impl Backing) -> Result<bool, Error> {
         let mut was_changed = false;
         for frame in self.cache.changed() {
