@@ -437,6 +437,8 @@ pub const CONTENT_STACK: u16 = 4;
 pub const CONTENT_CLIENT_STACK: u16 = 5;
 /// The stack of a thread that the instance started. It lies in data, and no segment is one.
 pub const CONTENT_THREAD_STACK: u16 = 6;
+/// Addresses without memory, into which the heap or the stack beside them grows while the instance runs. No pages, no flags.
+pub const CONTENT_GROWTH: u16 = 7;
 
 /// Memory of an instance's image, for restarting it.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]

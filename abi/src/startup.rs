@@ -118,6 +118,10 @@ pub struct Startup {
     pub thread_limit: u64,
     /// Words of its log ([`crate::log`]); zero: it has none. The log's own page says no such thing: whoever reads logs writes there, too.
     pub log_words: u64,
+    /// Bytes of addresses from `heap` on into which the heap can grow (`Memory::extend`); at least `heap_size`.
+    pub heap_limit: u64,
+    /// Index of the first portal of its import of the interface `Memory`; zero: it has none.
+    pub memory_manager: u64,
     /// Bytes used in `argument`.
     pub argument_length: u64,
     /// The description's `argument` string, and behind it the arguments that are text.

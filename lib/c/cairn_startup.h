@@ -50,6 +50,8 @@ struct cairn_startup {
     uint64_t threads; /* of `Threads` */
     uint64_t thread_limit; /* the description's `threads` */
     uint64_t log_words; /* of its log; 0: it has none */
+    uint64_t heap_limit; /* as many bytes of addresses from `heap` on has the heap to grow into */
+    uint64_t memory_manager; /* the first portal of the import of `Memory`; 0: none */
     uint64_t argument_length;
     char argument[CAIRN_ARGUMENT_SIZE];
     uint64_t values[CAIRN_ARGUMENTS_MAXIMUM];

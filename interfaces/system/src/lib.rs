@@ -18,6 +18,7 @@ mod supervision;
 mod supervisor;
 mod threads;
 pub mod waiting;
+mod windows;
 
 pub use clock::*;
 pub use console::*;
@@ -34,3 +35,4 @@ pub use scheduler::*;
 pub use supervision::*;
 pub use supervisor::*;
 pub use threads::*;
+pub use windows::*;

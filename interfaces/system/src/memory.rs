@@ -28,6 +28,9 @@ pub trait Memory {
     fn accept(&self, caller: Caller, section: u64) -> Result<(u64, InstanceId), Error>;
     /// Unmaps a section. Its memory goes back when the last has left it.
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error>;
+    /// Maps zeroed pages at addresses into which the caller's heap or stack grows (`heap_limit` and `stack_limit` of its description); they
+    /// stay until it ends. `BadArgument`: it has no such addresses there; `Busy`: a page is there already.
+    fn extend(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error>;
 }
 
 /// What the supervisor asks for.
@@ -124,9 +127,20 @@ mod pages {
     impl MemoryProxy {
         /// Pages for this instance, within its quota.
         pub fn pages(&self, pages: u64) -> Result<Pages, Error> {
-            let address = self.allocate(pages)?;
+            Pages::given(*self, self.allocate(pages)?, pages)
+        }
+    }
+
+    impl Pages {
+        /// Pages that the memory manager gave in another way than by `allocate`.
+        pub(crate) fn given(memory: MemoryProxy, address: u64, pages: u64) -> Result<Pages, Error> {
             let section = Section::of_pages(address, pages).ok_or(Error::Malformed)?;
-            Ok(Pages { memory: *self, section })
+            Ok(Pages { memory, section })
+        }
+
+        /// Where they came from.
+        pub(crate) fn memory(&self) -> MemoryProxy {
+            self.memory
         }
     }
 

@@ -3,7 +3,7 @@
 use cairn::abi::descriptor::{InterfaceDescriptor, name_text};
 use cairn::component::Interface;
 use cairn::sync::methods::*;
-use cairn_interfaces::{Lock, Portals, Semaphore, Threads};
+use cairn_interfaces::{Lock, Memory, Portals, Semaphore, Threads};
 
 fn is_called(interface: &InterfaceDescriptor, method: u32, name: &str) {
     assert_eq!(name_text(&interface.methods[method as usize].name), name, "lib/cairn/src/sync.rs");
@@ -28,4 +28,5 @@ fn the_library_has_the_places_of_methods() {
     let portals = <dyn Portals>::DESCRIPTOR;
     is_called(&portals, CLOSE, "close");
     is_called(&portals, MAKE_ONCE, "make_once");
+    is_called(&<dyn Memory>::DESCRIPTOR, EXTEND, "extend");
 }

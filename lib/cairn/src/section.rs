@@ -3,7 +3,10 @@
 
 use crate::environment::startup;
 use crate::registers::Registers;
-use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE, ROLE_RECORD, kernel_view};
+use cairn_abi::address::{
+    DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE, ROLE_RECORD, SECTION_STRIDE, kernel_view,
+};
+use cairn_abi::memory::{SECTIONS_AT_RUN_TIME, SECTIONS_MAXIMUM};
 // Relaxed: who shares a section orders its words, with fences of its own.
 use core::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -74,6 +77,18 @@ impl Section {
         // The program has no data of its own there: mapped pages were given by the memory manager and are used only as
         // sections, and an access to an unmapped one is a fault of this instance.
         fits.then_some(Section { address: address as usize, size: size as usize, writable: true })
+    }
+
+    /// A section made at run time, or a lasting window, that this instance has accepted; `None` if none lies at these addresses. A use after
+    /// it was left is a fault, and so is a write where it may only be read.
+    pub fn of_window(address: u64, pages: u64, writable: bool) -> Option<Section> {
+        let at = address.checked_sub(SECTIONS_AT_RUN_TIME)?;
+        let size = pages.checked_mul(PAGE_SIZE)?;
+        let fits = at.is_multiple_of(SECTION_STRIDE)
+            && at / SECTION_STRIDE < SECTIONS_MAXIMUM as u64
+            && size <= SECTION_STRIDE;
+        // The program has nothing of its own there: what is mapped was mapped for it as a section, and is used only so.
+        fits.then_some(Section { address: address as usize, size: size as usize, writable })
     }
 
     /// A part of it; panics if it is not in it.

@@ -69,6 +69,7 @@ pub mod methods {
     pub const P_UNTIL: u32 = 3;
     pub const CLOSE: u32 = 1;
     pub const MAKE_ONCE: u32 = 8;
+    pub const EXTEND: u32 = 6;
     pub const YIELD_NOW: u32 = 0;
     pub const SLEEP_UNTIL: u32 = 1;
     pub const SPAWN: u32 = 2;

@@ -6,6 +6,7 @@ mod cycles;
 mod demand;
 mod devices;
 mod dma;
+mod growth;
 mod loading;
 mod packages;
 mod pagers;
@@ -28,6 +29,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     demand::check(system, report);
     roles::check(system, report);
     resources::check(system, report);
+    growth::check(system, report);
     loading::check(system, report);
     sections::check(system, report);
     pagers::check(system, report);

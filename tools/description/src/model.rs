@@ -74,12 +74,16 @@ pub struct Instance {
     pub dma: Located<u64>,
     /// Bytes of its heap.
     pub heap: Located<u64>,
+    /// Bytes to which its heap grows; 0: it does not.
+    pub heap_limit: Located<u64>,
     /// The number of the last level that it logs at first.
     pub log: u8,
     /// Bytes of its log.
     pub log_size: Located<u64>,
     /// Bytes of the stack of its first thread (of the one stack, if it runs to completion).
     pub stack: Located<u64>,
+    /// Bytes to which that stack grows; 0: it does not.
+    pub stack_limit: Located<u64>,
     /// The activations for callers.
     pub stacks: Stacks,
     /// Quota of threads.
@@ -241,6 +245,8 @@ pub struct Connection {
     pub export: Located<usize>,
     /// The stack on which the callee runs.
     pub stack: Located<StackMode>,
+    /// Whether the description says so, which allows an instance to call itself over a new one.
+    pub says_stack: bool,
     /// What the portal saves.
     pub state: Located<StateMode>,
 }

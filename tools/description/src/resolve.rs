@@ -340,9 +340,11 @@ impl Resolver<'_> {
             memory: draft.memory,
             dma: draft.dma,
             heap: draft.heap,
+            heap_limit: draft.heap_limit,
             log: draft.log.unwrap_or(self.log),
             log_size: draft.log_size,
             stack: draft.stack,
+            stack_limit: draft.stack_limit,
             stacks,
             threads: draft.threads,
             share: draft.share,
@@ -446,6 +448,7 @@ fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report
     };
     let place = &draft.instance.place;
     let runs_to_completion = instances[target].role.is_some_and(Role::runs_to_completion);
+    let says_stack = draft.stack.is_some();
     let stack = match draft.stack {
         Some(stack) if runs_to_completion => {
             report.push(Error::new(
@@ -477,6 +480,7 @@ fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report
         target,
         export: Located::new(export, export_place),
         stack,
+        says_stack,
         state,
     });
 }

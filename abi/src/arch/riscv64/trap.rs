@@ -42,6 +42,8 @@ pub const FAULT_ENTRY: i64 = EXCEPTION_ENTRIES + 2 * 8;
 /// From the table: the entry of an instruction at a misaligned address, by way of all faults but the illegal instructions of a
 /// domain that may use the floating-point unit, whose entry comes first.
 pub const UNKNOWN_ENTRY: i64 = EXCEPTION_ENTRIES;
+/// The cause of a page missed by who executes it.
+pub const FETCH_PAGE_FAULT: u64 = 12;
 /// The cause of an illegal instruction.
 pub const ILLEGAL: u8 = 2;
 
@@ -71,7 +73,7 @@ pub const fn fault(cause: u64, value: u64) -> Fault {
         5 => Fault::Absent(Access::Read, value),
         6 => Fault::Misaligned(Access::Write, value),
         7 => Fault::Absent(Access::Write, value),
-        12 => Fault::Denied(Access::Execute, value),
+        FETCH_PAGE_FAULT => Fault::Denied(Access::Execute, value),
         13 => Fault::Denied(Access::Read, value),
         15 => Fault::Denied(Access::Write, value),
         _ => Fault::Other(cause),

@@ -29,6 +29,7 @@ cairn::component! {
         #[minimal] shared2: Link, #[minimal] shared3: Link, #[minimal] shared4: Link,
         #[minimal] shared5: Link, #[minimal] shared6: Link, #[minimal] shared7: Link,
         #[minimal] shared8: Link,
+        new1: Link,
     },
     exports: { link: Link = OWN },
     main: main,
@@ -67,6 +68,8 @@ fn main() {
     use imports::*;
     let shared = [SHARED1, SHARED2, SHARED3, SHARED4, SHARED5, SHARED6, SHARED7, SHARED8];
     chains(&mut report, &meter, "portal.smciii", 1, &shared, NEXT_SHARED);
+    // It calls itself.
+    chains(&mut report, &meter, "portal.npciii", 1, &[NEW1], NEXT_NEW);
     let new = [NEW2, NEW3, NEW4, NEW5, NEW6, NEW7, NEW8];
     chains(&mut report, &meter, "portal.npciii", 2, &new, NEXT_NEW);
     windows(&mut report, &meter, &new);

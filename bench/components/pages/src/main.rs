@@ -1,15 +1,16 @@
-//! Measures taking a page of memory, and giving it back.
+//! Measures taking a page of memory, and pages that change their owner.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::measure::{self, unused_mark};
+use cairn::environment;
+use cairn::measure::{self, Stamp, unused_mark};
 use cairn_bench::{Meter, Report, Rounds, SAMPLES};
-use cairn_interfaces::Memory;
+use cairn_interfaces::{Memory, Windows};
 
 cairn::component! {
     name: "pages",
-    imports: { memory: Memory },
+    imports: { memory: Memory, windows: Windows },
     main: main,
 }
 
@@ -28,6 +29,20 @@ fn main() {
             imports::MEMORY.free(sample.reply.value, 1).expect("it was allocated");
             if rounds.counts(round) {
                 samples.add(meter.between(sample.begin, sample.end));
+            }
+        }
+    });
+    // 64 KiB are torn off and taken, by their owner: all but that another pays for them then.
+    report.samples(format_args!("window.tear.16"), 1, |samples| {
+        let mut pages = imports::MEMORY.pages(16).expect("pages");
+        let (own, other) = (environment::startup().instance, cairn::InstanceId(1));
+        for round in rounds.all() {
+            let begin = Stamp::begin();
+            let torn = pages.tear(&imports::WINDOWS, other).expect("they are torn off");
+            pages = imports::MEMORY.take(&imports::WINDOWS, torn, own).expect("they are taken");
+            let end = Stamp::end();
+            if rounds.counts(round) {
+                samples.add(meter.since(begin, end));
             }
         }
     });

@@ -9,7 +9,7 @@ use cairn_abi::address::{STARTUP_OFFSET, region};
 use cairn_abi::descriptor::name;
 use cairn_abi::record::CONTENT_CONSTANTS;
 use cairn_abi::startup::{ARGUMENT_SIZE, MAGIC, Startup};
-use cairn_interfaces::{Portals, Threads};
+use cairn_interfaces::{Memory, Portals, Threads};
 use cairn_loader::package::Head;
 use cairn_loader::placement::Placement;
 use core::mem::offset_of;
@@ -53,6 +53,11 @@ fn fill(page: &Section, head: &Head, instance: InstanceId, called: &str, placeme
         (offset_of!(Startup, run_rate), own.run_rate),
         (offset_of!(Startup, heap), begin + heap.start),
         (offset_of!(Startup, heap_size), heap.end - heap.start),
+        (offset_of!(Startup, heap_limit), heap.end - heap.start),
+        (
+            offset_of!(Startup, memory_manager),
+            first_portal(<dyn Memory>::NAME, <dyn Memory>::DESCRIPTOR.version),
+        ),
         // Its first life raises it, as each does.
         (offset_of!(Startup, generation), u64::MAX),
         (offset_of!(Startup, run_time_memory), begin + placement.end()),

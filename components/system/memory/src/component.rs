@@ -1,11 +1,13 @@
 //! Entry points: from the portals' registers to the manager.
 
 mod loading;
+mod windows;
 
 use cairn::cached::Cached;
 use cairn::window::WriteWindow;
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
+use cairn_abi::arch::trap::FETCH_PAGE_FAULT;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::{
     CONTENT_CLIENT_STACK, CONTENT_CONSTANTS, CONTENT_HEAP, CONTENT_STACK, CONTENT_TEXT,
@@ -43,6 +45,7 @@ cairn::component! {
         loading: interfaces::DomainMemory = SERVER,
         statistics: interfaces::MemoryStatistics = SERVER,
         paging: interfaces::Paging = SERVER,
+        windows: interfaces::Windows = SERVER,
     },
     main: main,
 }
@@ -152,12 +155,26 @@ impl interfaces::Memory for Server {
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error> {
         with(|manager| manager.drop_section(caller.0, section))
     }
+
+    fn extend(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error> {
+        let wanted = Wanted::Pages(pages);
+        charged(caller.0, wanted, |manager| manager.extend(caller.0, address, pages))
+    }
 }
 
 impl interfaces::MemoryControl for Server {
-    fn page_fault(&self, _domain: DomainId, _address: u64, _cause: u64) -> Result<(), Error> {
-        // A range's pager is called by the portal of its faults, and none mends what comes here.
-        Err(Error::NotFound)
+    fn page_fault(&self, domain: DomainId, address: u64, cause: u64) -> Result<(), Error> {
+        // A range's pager is called by the portal of its faults. What comes here is a stack that grows, or nothing to be mended.
+        if cause == FETCH_PAGE_FAULT {
+            return Err(Error::NotFound);
+        }
+        with(|manager| {
+            let grown = manager.grow_at(domain, address);
+            if let (Err(Error::Exhausted), Some(who)) = (grown, manager.grows_at(domain, address)) {
+                tell(manager, who, Wanted::Pages(1));
+            }
+            grown
+        })
     }
 
     fn kill(&self, instance: InstanceId) -> Result<(), Error> {

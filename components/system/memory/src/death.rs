@@ -25,6 +25,7 @@ const STAGE_SHIFT: u32 = 48;
 const RANGES: u64 = 0;
 const PAGES: u64 = 1;
 const SECTIONS: u64 = 2;
+const GROWTH: u64 = 3;
 
 fn cursor(stage: u64, at: u64) -> u64 {
     stage << STAGE_SHIFT | at
@@ -43,6 +44,10 @@ impl<'a> Manager<'a> {
                 Ok(next.map_or(cursor(PAGES, 0), |at| cursor(RANGES, at)))
             }
             PAGES => self.release_pages(instance, at),
+            GROWTH => {
+                let next = self.release_growth(self.record(instance)?, at);
+                Ok(next.map_or(cursor(SECTIONS, 0), |at| cursor(GROWTH, at)))
+            }
             SECTIONS => {
                 let end = (at + SECTIONS_OF_STEP).min(sections::COUNT as u64);
                 let next = self.leave_next_section(instance, at as usize..end as usize) as u64;
@@ -71,13 +76,17 @@ impl<'a> Manager<'a> {
                 offset = (offset + 1).next_multiple_of(LEAF_SPAN);
                 continue;
             };
+            // What it has lent is a section's.
+            let is_lent = tables::is_lent(entry);
             if let Some(physical) = tables::unmap(entry) {
-                self.give_frame(physical, Settled::by_death());
+                if !is_lent {
+                    self.give_frame(physical, Settled::by_death());
+                }
                 self.refund(instance, 1);
             }
             offset += PAGE_SIZE;
         }
-        Ok(cursor(SECTIONS, 0))
+        Ok(cursor(GROWTH, 0))
     }
 
     /// One step of making the memory of a dead instance, after [`Manager::release`], as it was at the start.

@@ -62,9 +62,10 @@ impl Manager<'_> {
             self.settle();
         };
         for page in 0..pages {
-            if !entry(page).is_some_and(tables::withdraw) {
+            let is_lent = entry(page).is_some_and(tables::is_lent);
+            if is_lent || !entry(page).is_some_and(tables::withdraw) {
                 restore(page);
-                return Err(Error::NotFound);
+                return Err(if is_lent { Error::Busy } else { Error::NotFound });
             }
         }
         let settled = self.settle();

@@ -14,6 +14,8 @@ pub mod death;
 mod domains;
 pub mod frames;
 mod free;
+pub mod growth;
+mod instances;
 pub mod live;
 mod loading;
 pub mod manager;
@@ -22,9 +24,11 @@ mod numbers;
 pub mod paging;
 pub mod refusal;
 mod returned;
+mod section_word;
 pub mod sections;
 mod settled;
 pub mod tables;
+pub mod windows;
 
 #[cfg(test)]
 mod domain_tests;
@@ -32,6 +36,8 @@ mod domain_tests;
 mod fence_tests;
 #[cfg(test)]
 mod frames_tests;
+#[cfg(test)]
+mod growth_tests;
 #[cfg(test)]
 mod loading_tests;
 #[cfg(test)]
@@ -42,3 +48,5 @@ mod paging_tests;
 mod section_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod windows_tests;

@@ -276,7 +276,7 @@ impl<'a> Manager<'a> {
 
     /// The first range of empty entries that is long enough, claimed. It lies where the layout made page
     /// tables, in a row, because windows reach no others.
-    fn reserve(&self, instance: InstanceId, pages: u64) -> Result<u64, Error> {
+    pub(crate) fn reserve(&self, instance: InstanceId, pages: u64) -> Result<u64, Error> {
         let record = self.record(instance)?;
         let root = self.root_of(record)?;
         let region = record.start_address();
@@ -306,7 +306,12 @@ impl<'a> Manager<'a> {
     /// Maps new pages into claimed entries; on failure the entries are empty again. No page can be
     /// reached before all are there: another thread of the instance could pass it on meanwhile, and it
     /// could not go back.
-    fn map_fresh(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
+    pub(crate) fn map_fresh(
+        &self,
+        instance: InstanceId,
+        address: u64,
+        pages: u64,
+    ) -> Result<(), Error> {
         let record = self.record(instance)?;
         let root = self.root_of(record)?;
         // The kernel's half is everyone's: user mode must not reach what is there.
@@ -330,7 +335,7 @@ impl<'a> Manager<'a> {
     }
 
     /// Empties entries that were claimed.
-    fn clear(&self, instance: InstanceId, address: u64, pages: u64) {
+    pub(crate) fn clear(&self, instance: InstanceId, address: u64, pages: u64) {
         let Ok(root) = self.root(instance) else { return };
         for page in 0..pages {
             self.tables.find(root, address + page * PAGE_SIZE).map(tables::unmap);

@@ -9,103 +9,32 @@
 //! since their parts add up to what there is, no set of others can take the part of one. A page table is
 //! there only as long as the section that it maps.
 
+use crate::death::zero;
 use crate::frames::Frames;
+use crate::instances::Instances;
 use crate::manager::Manager;
+use crate::section_word::{Kind, MAPPER, Word};
 use crate::settled::Settled;
 use crate::tables::{self, READ, USER, WRITE};
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE};
-use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::memory::{SECTIONS_AT_RUN_TIME, SECTIONS_MAXIMUM};
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
-use core::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicI64, AtomicU16, AtomicU64, Ordering::Relaxed};
 
 /// Most sections at a time.
 pub const COUNT: usize = SECTIONS_MAXIMUM;
 /// Most pages of a section: the last page of its addresses stays unmapped.
 pub const PAGES_MAXIMUM: u64 = LEAF_SPAN / PAGE_SIZE - 1;
 
-/// Bits of a section's owner, and of how many map it; above them are its pages, and from bit 32 its index and life.
-const INSTANCE_BITS: u32 = 11;
-const INSTANCE_MASK: u64 = (1 << INSTANCE_BITS) - 1;
-/// One more instance maps the section.
-const MAPPER: u64 = 1 << INSTANCE_BITS;
-const PAGES_SHIFT: u32 = 2 * INSTANCE_BITS;
-const _: () = assert!(INSTANCES_MAXIMUM <= 1 << INSTANCE_BITS);
-const _: () = assert!(PAGES_MAXIMUM < 1 << (32 - PAGES_SHIFT));
-
-/// A section in a word; zero: there is none.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Word(u64);
-
-impl Word {
-    /// A section that its owner maps. `life` tells it from an earlier one of the same shape.
-    fn new(owner: InstanceId, pages: u64, index: u64, life: u16) -> Word {
-        let shape = pages << PAGES_SHIFT | index << 32 | u64::from(life) << 48;
-        Word(u64::from(owner) | MAPPER | shape)
-    }
-
-    fn owner(self) -> InstanceId {
-        InstanceId((self.0 & INSTANCE_MASK) as u16)
-    }
-
-    fn mappers(self) -> u64 {
-        self.0 >> INSTANCE_BITS & INSTANCE_MASK
-    }
-
-    fn pages(self) -> u64 {
-        (self.0 & u64::from(u32::MAX)) >> PAGES_SHIFT
-    }
-
-    /// Number of the page that lists the others.
-    fn index(self) -> u64 {
-        self.0 >> 32 & 0xffff
-    }
-
-    /// The same section, however many map it.
-    fn is(self, other: Word) -> bool {
-        let but_mappers = |word: Word| word.0 & !(INSTANCE_MASK * MAPPER);
-        but_mappers(self) == but_mappers(other)
-    }
-}
-
-/// A bit for each instance. One beyond the table is in none.
-struct Instances([AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)]);
-
-impl Instances {
-    const fn new() -> Instances {
-        Instances([const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)])
-    }
-
-    fn place(&self, instance: InstanceId) -> Option<(&AtomicU64, u64)> {
-        Some((self.0.get(instance.index() / 64)?, 1 << (instance.index() % 64)))
-    }
-
-    /// What it was before.
-    fn set(&self, instance: InstanceId, value: bool) -> bool {
-        let Some((word, bit)) = self.place(instance) else { return false };
-        let before = match value {
-            true => word.fetch_or(bit, Relaxed),
-            false => word.fetch_and(!bit, Relaxed),
-        };
-        before & bit != 0
-    }
-
-    fn contains(&self, instance: InstanceId) -> bool {
-        self.place(instance).is_some_and(|(word, bit)| word.load(Relaxed) & bit != 0)
-    }
-
-    fn clear(&self) {
-        self.0.iter().for_each(|word| word.store(0, Relaxed));
-    }
-}
-
-struct Slot {
+pub(crate) struct Slot {
     word: AtomicU64,
+    /// Of pages that are lent, where their owner has them.
+    pub(crate) home: AtomicU64,
     /// The instances that map it, and pay for it. Their domain's table does not say which of its instances it is.
-    mapped: Instances,
+    pub(crate) mapped: Instances,
     /// The instances to which it is offered, and those of them that may write.
-    offered: Instances,
+    pub(crate) offered: Instances,
     writable: Instances,
     /// The instance to which its owner's thread is about to offer it, or 0; from bit 16 on, how many had retired under that
     /// number before.
@@ -113,8 +42,15 @@ struct Slot {
 }
 
 impl Slot {
-    fn load(&self) -> Word {
+    pub(crate) fn load(&self) -> Word {
         Word(self.word.load(Relaxed))
+    }
+
+    /// The section, which nobody but its owner has, is nobody's from now on: false, if it is another's as well, or was.
+    pub(crate) fn claim(&self, section: Word) -> bool {
+        let (alone, nobody) = (section.0, section.0 - MAPPER);
+        section.mappers() == 1
+            && self.word.compare_exchange(alone, nobody, Relaxed, Relaxed).is_ok()
     }
 }
 
@@ -133,6 +69,7 @@ impl Sections {
             slots: [const {
                 Slot {
                     word: AtomicU64::new(0),
+                    home: AtomicU64::new(0),
                     mapped: Instances::new(),
                     offered: Instances::new(),
                     writable: Instances::new(),
@@ -157,12 +94,12 @@ const _: () = assert!(
     "sections for so many domains need a second directory"
 );
 
-const fn address(slot: usize) -> u64 {
+pub(crate) const fn address(slot: usize) -> u64 {
     SECTIONS_AT_RUN_TIME + slot as u64 * SECTION_STRIDE
 }
 
 impl Manager<'_> {
-    fn slot(&self, number: usize) -> &Slot {
+    pub(crate) fn slot(&self, number: usize) -> &Slot {
         &self.state.sections.slots[number % COUNT]
     }
 
@@ -175,7 +112,7 @@ impl Manager<'_> {
         if exists { Ok(number as usize) } else { Err(Error::NotFound) }
     }
 
-    fn maps(&self, instance: InstanceId, number: usize) -> bool {
+    pub(crate) fn maps(&self, instance: InstanceId, number: usize) -> bool {
         self.slot(number).mapped.contains(instance)
     }
 
@@ -187,9 +124,13 @@ impl Manager<'_> {
     }
 
     /// The places of the index of a section's pages.
-    fn listed(&self, section: Word) -> impl Iterator<Item = u64> {
-        let list = self.words(self.frame(section.index()), section.pages() * 8);
-        list.iter().map(|place| place.load(Relaxed) as u64)
+    pub(crate) fn listed(&self, section: Word) -> impl Iterator<Item = u64> {
+        self.list(section).iter().map(|place| place.load(Relaxed) as u64)
+    }
+
+    /// The index itself.
+    pub(crate) fn list(&self, section: Word) -> &[AtomicI64] {
+        self.words(self.frame(section.index()), section.pages() * 8)
     }
 
     /// The pages of the section at an address; of none 0.
@@ -208,7 +149,7 @@ impl Manager<'_> {
     }
 
     /// An instance pays for a section that it is going to map.
-    fn pay(&self, instance: InstanceId, pages: u64) -> Result<(), Error> {
+    pub(crate) fn pay(&self, instance: InstanceId, pages: u64) -> Result<(), Error> {
         let sections = &self.account(instance)?.sections;
         if self.maps_all(instance) {
             return Err(Error::Exhausted);
@@ -219,7 +160,7 @@ impl Manager<'_> {
     }
 
     /// It does not map it any more.
-    fn pay_back(&self, instance: InstanceId, pages: u64) {
+    pub(crate) fn pay_back(&self, instance: InstanceId, pages: u64) {
         if let Ok(account) = self.account(instance) {
             account.sections.fetch_sub(1, Relaxed);
         }
@@ -243,24 +184,63 @@ impl Manager<'_> {
 
     /// Takes a section's pages, and a slot for it.
     fn fill(&self, instance: InstanceId, pages: u64) -> Result<(usize, Word), Error> {
-        let index = self.take_frame()?;
-        let life = self.state.sections.made.fetch_add(1, Relaxed);
-        let section = Word::new(instance, pages, self.frame_number(index), life);
-        let filled = self.words(index, pages * 8).iter().try_for_each(|place| {
+        let (number, section) = self.begin_section(Kind::Made, instance, pages)?;
+        let filled = self.list(section).iter().try_for_each(|place| {
             place.store(self.take_frame()? as i64, Relaxed);
             Ok(())
         });
-        let number = filled.and_then(|()| self.state.sections.free.take().ok_or(Error::Exhausted));
-        let number = number.inspect_err(|_| self.give_listed(section, Settled::never_reached()))?;
-        self.slot(number).word.store(section.0, Relaxed);
+        filled.inspect_err(|_| {
+            self.give_listed(section, Settled::never_reached());
+            self.state.sections.free.give(number);
+        })?;
+        self.publish(number, section);
         Ok((number, section))
     }
 
+    /// Takes a slot for a section, and the page that lists its pages, which are none yet.
+    pub(crate) fn begin_section(
+        &self,
+        kind: Kind,
+        owner: InstanceId,
+        pages: u64,
+    ) -> Result<(usize, Word), Error> {
+        // By its number, which those that came back from the image do not have.
+        let index = self.state.frames.take().ok_or(Error::Exhausted)? as u64;
+        zero(self.words(self.frame(index), PAGE_SIZE));
+        let life = self.state.sections.made.fetch_add(1, Relaxed);
+        match self.state.sections.free.take() {
+            Some(number) => Ok((number, Word::new(kind, owner, pages, index, life))),
+            None => {
+                self.give_frame(self.frame(index), Settled::never_reached());
+                Err(Error::Exhausted)
+            }
+        }
+    }
+
+    /// Others find the section from now on.
+    pub(crate) fn publish(&self, number: usize, section: Word) {
+        self.slot(number).word.store(section.0, Relaxed);
+    }
+
+    /// A section is no more, and its pages are somebody's, or were given back: what is left of it goes back.
+    pub(crate) fn end_section(&self, number: usize, section: Word) {
+        let slot = self.slot(number);
+        slot.offered.clear();
+        self.give_frame(self.frame(section.index()), Settled::never_reached());
+        slot.word.store(0, Relaxed);
+        self.state.sections.free.give(number);
+    }
+
     /// Gives a section's pages back, as far as they were taken.
-    fn give_listed(&self, section: Word, settled: Settled) {
+    pub(crate) fn give_pages(&self, section: Word, settled: Settled) {
         for physical in self.listed(section).filter(|physical| *physical != 0) {
             self.give_frame(physical, settled);
         }
+    }
+
+    /// The same, and the page that lists them.
+    fn give_listed(&self, section: Word, settled: Settled) {
+        self.give_pages(section, settled);
         self.give_frame(self.frame(section.index()), settled);
     }
 
@@ -343,20 +323,26 @@ impl Manager<'_> {
         if is_there { Ok(()) } else { Err(Error::NotFound) }
     }
 
+    /// Whether a section is offered to an instance.
+    pub(crate) fn is_offered(&self, number: usize, instance: InstanceId) -> Result<bool, Error> {
+        let slot = self.slot(number);
+        // What is being offered may be for who had this number before.
+        let offering = slot.offering.load(Relaxed);
+        let life = u64::from(self.account(instance)?.life.load(Relaxed));
+        let is_anothers = offering & 0xffff == u64::from(instance) && offering >> 16 != life;
+        Ok(!is_anothers && slot.offered.contains(instance))
+    }
+
     /// Maps a section that was offered: its number of pages, and its owner.
     pub fn accept(&self, instance: InstanceId, at: u64) -> Result<(u64, InstanceId), Error> {
         self.alone_in_sections(instance, || {
             let number = self.section(at)?;
             let slot = self.slot(number);
             let section = slot.load();
-            if self.reaches(instance, number) {
+            if self.reaches(instance, number) || section.kind() == Kind::Torn {
                 return Err(Error::BadArgument);
             }
-            // What is being offered may be for who had this number before.
-            let offering = slot.offering.load(Relaxed);
-            let life = u64::from(self.account(instance)?.life.load(Relaxed));
-            let is_anothers = offering & 0xffff == u64::from(instance) && offering >> 16 != life;
-            if is_anothers || !slot.offered.contains(instance) {
+            if !self.is_offered(number, instance)? {
                 return Err(Error::NotAllowed);
             }
             self.pay(instance, section.pages())?;
@@ -383,9 +369,21 @@ impl Manager<'_> {
             if !self.maps(instance, number) {
                 return Err(Error::NotFound);
             }
-            self.leave(instance, number);
-            Ok(())
+            self.leave_any(instance, number)
         })
+    }
+
+    /// The same of any kind.
+    fn leave_any(&self, instance: InstanceId, number: usize) -> Result<(), Error> {
+        let section = self.slot(number).load();
+        match section.kind() {
+            Kind::Lent if section.owner() == instance => self.take_home(instance, number),
+            Kind::Torn => self.give_up(instance, number),
+            _ => {
+                self.leave(instance, number);
+                Ok(())
+            }
+        }
     }
 
     /// An instance that counts as one that maps a section does so no more. Its pages and page tables go back, and
@@ -406,13 +404,16 @@ impl Manager<'_> {
         if section.owner() == instance {
             slot.offered.clear();
         }
-        if Word(slot.word.fetch_sub(MAPPER, Relaxed)).mappers() == 1 {
-            slot.offered.clear();
-            self.give_listed(section, settled);
-            slot.word.store(0, Relaxed);
-            self.state.sections.free.give(number);
-        }
+        self.leave_pages(number, section, settled);
         self.pay_back(instance, section.pages());
+    }
+
+    /// One instance less maps a section. Its pages go back with the last.
+    pub(crate) fn leave_pages(&self, number: usize, section: Word, settled: Settled) {
+        if Word(self.slot(number).word.fetch_sub(MAPPER, Relaxed)).mappers() == 1 {
+            self.give_pages(section, settled);
+            self.end_section(number, section);
+        }
     }
 
     /// A section is not offered to an instance any more.
@@ -432,7 +433,8 @@ impl Manager<'_> {
         for number in &mut numbers {
             self.withdraw_offer(number, instance);
             if maps_any && self.maps(instance, number) {
-                self.leave(instance, number);
+                // Of what was lent its pages are gone already, so no copies are lacking.
+                let _ = self.leave_any(instance, number);
                 return number + 1;
             }
         }

@@ -197,6 +197,17 @@ pub fn restore(entry: &AtomicI64) {
     entry.store(word & !(RESERVED as i64) | VALID as i64, Relaxed);
 }
 
+/// Maps the page of an entry that was withdrawn, which is not its owner's alone any more: no window of a call takes it, and nothing gives it back.
+pub fn lend(entry: &AtomicI64) {
+    let word = entry.load(Relaxed);
+    entry.store(word & !((RESERVED | OWN) as i64) | VALID as i64, Relaxed);
+}
+
+/// Whether a page is mapped that its owner has lent.
+pub fn is_lent(entry: &AtomicI64) -> bool {
+    entry.load(Relaxed) as u64 & (VALID | OWN) == VALID
+}
+
 /// The page whose address is in an entry, mapped or withdrawn.
 pub fn page(entry: &AtomicI64) -> u64 {
     target(entry.load(Relaxed) as u64)

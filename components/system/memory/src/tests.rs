@@ -133,14 +133,21 @@ impl World {
 
     /// A machine of so many instances.
     pub(crate) fn of(count: u16) -> World {
-        let world = World::laid_out(count);
+        let world = World::laid_out(count, &[]);
+        world.manager().begin();
+        world
+    }
+
+    /// A machine of two, of whose instances the record says more.
+    pub(crate) fn with_segments(more: &[Segment]) -> World {
+        let world = World::laid_out(2, more);
         world.manager().begin();
         world
     }
 
     /// The same before its manager begins.
-    fn laid_out(count: u16) -> World {
-        let mut segments = Vec::new();
+    fn laid_out(count: u16, more: &[Segment]) -> World {
+        let mut segments = more.to_vec();
         let mut segment = |instance, address, physical, initial, content| {
             let flags = (USER | READ | WRITE) as u32;
             let size = PAGE_SIZE;
@@ -232,7 +239,8 @@ impl World {
             world.tables[(first + 1) * 512 + in_directory]
                 .store(pointer(first + 2) << 10 | 1, Relaxed);
             let startup = (region_of(instance) + STARTUP_OFFSET, laid_out(number, 3));
-            let segments = world.segments.iter().filter(|segment| segment.instance == instance);
+            let segments = world.segments.iter();
+            let segments = segments.filter(|one| one.instance == instance && one.physical != 0);
             for (address, physical) in
                 segments.map(|segment| (segment.address, segment.physical)).chain([startup])
             {

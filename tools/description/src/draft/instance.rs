@@ -65,10 +65,12 @@ pub(super) fn read_instance(
         .and_then(|value| value.size(PAGE_SIZE..=MEMORY_MAXIMUM, PAGE_SIZE, report));
     let dma = size(&mut table, "dma", 0..=DMA_MAXIMUM, 0, report);
     let heap = size(&mut table, "heap", 0..=MEMORY_MAXIMUM, 0, report);
+    let heap_limit = size(&mut table, "heap_limit", 0..=MEMORY_MAXIMUM, 0, report);
     let log = log_level(&mut table, report);
     let log_size = size(&mut table, "log_size", 0..=LOG_MAXIMUM, LOG_SIZE_DEFAULT, report);
     let stack =
         size(&mut table, "stack", PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM, STACK_DEFAULT, report);
+    let stack_limit = size(&mut table, "stack_limit", 0..=ACTIVATION_STACK_MAXIMUM, 0, report);
     let stacks = match table.take("stacks") {
         Some(value) => read_stacks(&value, report).map(Some),
         None => Some(None),
@@ -81,7 +83,9 @@ pub(super) fn read_instance(
     };
     let semaphores = number(&mut table, "semaphores", 0..=SEMAPHORES_MAXIMUM as u64, 0, report);
     // The heap takes one.
-    let locks_default = 1 + u64::from(heap.as_ref().is_some_and(|heap| **heap > 0));
+    let locks_default = 1 + u64::from(
+        [&heap, &heap_limit].iter().any(|heap| heap.as_ref().is_some_and(|heap| **heap > 0)),
+    );
     let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, locks_default, report);
     let children = number(&mut table, "children", 0..=CHILDREN_MAXIMUM, 0, report);
     let portals = number(&mut table, "portals", 0..=PORTALS_ADDED as u64, 0, report);
@@ -178,9 +182,11 @@ pub(super) fn read_instance(
         memory: memory?,
         dma: dma?,
         heap: heap?,
+        heap_limit: heap_limit?,
         log: log?,
         log_size: log_size?,
         stack: stack?,
+        stack_limit: stack_limit?,
         stacks: stacks?,
         threads: threads?,
         share: share?,

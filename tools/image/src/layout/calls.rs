@@ -50,7 +50,9 @@ impl Layout<'_> {
         for (instance, component) in self.system.instances.iter().zip(self.components) {
             let portals = (component.needs_portals, "cairn::sync", Role::Portals, "Portals");
             let threads = (component.needs_threads, "cairn::thread", Role::Scheduler, "Threads");
-            for (needs, module, role, interface) in [portals, threads] {
+            let grows = *instance.heap_limit > *instance.heap;
+            let memory = (grows, "heap_limit", Role::Memory, "Memory");
+            for (needs, module, role, interface) in [portals, threads, memory] {
                 let version = self.version_of(role, interface);
                 let mut imports = component.descriptor.imports.iter().map(|one| &one.interface);
                 if !needs

@@ -70,6 +70,8 @@ impl Placed {
 pub(super) struct Parts {
     pub heap: u64,
     pub heap_size: u64,
+    /// Bytes of addresses that the heap has, with those into which it grows.
+    pub heap_limit: u64,
     pub dma: DmaParts,
     /// The activations, whose first is the first thread's stack.
     activations: u64,
@@ -90,16 +92,18 @@ impl Parts {
         // One that fills large pages begins with one.
         let align = if heap_size >= LEAF_SPAN { LEAF_SPAN } else { PAGE_SIZE };
         let heap = (image_spread(instance.region) + component.image_end()).next_multiple_of(align);
-        let dma = DmaParts::new(instance, devices, heap + heap_size);
+        let heap_limit = heap_size.max(pages(*instance.heap_limit) * PAGE_SIZE);
+        let dma = DmaParts::new(instance, devices, heap + heap_limit);
         let activations = activation_from(dma.end(), instance.region);
         // In the kernel domain each thread has its own, and who runs to completion has one there too.
         let stacks = match instance.is_in_kernel() {
             true => instance.role.is_some_and(Role::runs_to_completion).into(),
             false => 1 + u64::from(instance.stacks.count),
         };
-        let strides = [*instance.stack, instance.stacks.size].map(activation_stride);
+        let first = (*instance.stack).max(*instance.stack_limit);
+        let strides = [first, instance.stacks.size].map(activation_stride);
         let quota = *instance.memory;
-        let parts = Parts { heap, heap_size, dma, activations, stacks, strides, quota };
+        let parts = Parts { heap, heap_size, heap_limit, dma, activations, stacks, strides, quota };
         if parts.end() > DEVICES_OFFSET {
             return Err(cairn_description::Error::new(
                 &instance.name.place,
@@ -324,12 +328,22 @@ impl Layout<'_> {
 
     fn map_heap(&mut self, index: usize) -> Result<(), String> {
         let placed = &self.placed[index];
-        let (address, size) = (placed.region + placed.parts.heap, placed.parts.heap_size);
+        let Parts { heap, heap_size: size, heap_limit: limit, .. } = placed.parts;
+        let address = placed.region + heap;
         if size > 0 {
             self.map_fresh((index, CONTENT_HEAP), address, size)?;
             self.placed[index].report.heap = size;
         }
+        self.note_growth(index, address + size, limit - size);
         Ok(())
+    }
+
+    /// Notes addresses into which a heap or stack grows.
+    fn note_growth(&mut self, index: usize, address: u64, size: u64) {
+        if size > 0 {
+            let whose = (self.system.instances[index].number, CONTENT_GROWTH);
+            self.record.segment(whose, 0, address, size, 0, 0);
+        }
     }
 
     /// Maps fresh pages at an address, writable, and notes what they are for. Returns their physical address.
@@ -385,7 +399,11 @@ impl Layout<'_> {
             let placed = &mut self.placed[index];
             placed.report.stacks += size;
             match position {
-                0 => placed.stack = top,
+                0 => {
+                    placed.stack = top;
+                    let limit = pages(*instance.stack_limit) * PAGE_SIZE;
+                    self.note_growth(index, top - limit.max(size), limit.saturating_sub(size));
+                }
                 _ => placed.activations.push(descriptor),
             }
         }

@@ -225,6 +225,8 @@ impl Layout<'_> {
             u64::from(instance.role.is_some_and(|role| role.runs_to_completion()));
         page.heap = placed.region + placed.parts.heap;
         page.heap_size = placed.parts.heap_size;
+        page.heap_limit = placed.parts.heap_limit;
+        page.memory_manager = self.import_of(index, Role::Memory, "Memory");
         page.run_time_memory = placed.region + placed.parts.end();
         let devices = self.device_mappings(index);
         if devices.len() > DEVICES_MAXIMUM {

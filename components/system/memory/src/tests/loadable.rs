@@ -29,7 +29,7 @@ impl World {
 
     /// The first has a quota of so many pages.
     pub(crate) fn loading_in(children: u16, pages: u64) -> World {
-        let mut world = World::laid_out(2);
+        let mut world = World::laid_out(2, &[]);
         (world.instances[0].children, world.instances[0].memory) =
             (children.into(), pages * PAGE_SIZE);
         extend(&mut world, children);

@@ -1,0 +1,61 @@
+//! Heaps and stacks that grow while the system runs.
+
+use crate::model::{Instance, Role, System};
+use crate::place::Located;
+use crate::report::{Error, Report};
+use crate::show_size;
+
+pub(super) fn check(system: &System, report: &mut Report) {
+    for instance in &system.instances {
+        let Instance { heap, heap_limit, stack, stack_limit, .. } = instance;
+        check_limit(instance, ("heap", heap), ("heap_limit", heap_limit), report);
+        check_limit(instance, ("stack", stack), ("stack_limit", stack_limit), report);
+        let runs_to_completion = instance.role.is_some_and(Role::runs_to_completion);
+        let why = match instance.stack_group {
+            _ if **stack_limit == 0 => continue,
+            _ if runs_to_completion => "runs to completion",
+            _ if instance.is_in_kernel() => "is in the kernel domain",
+            Some(_) => "is in a stack group",
+            None => continue,
+        };
+        report.push(Error::new(
+            &stack_limit.place,
+            format!("the stack of `{}`, which {why}, cannot grow", instance.name),
+            "expected no `stack_limit`",
+            "remove it, and make `stack` as large as it has to be",
+        ));
+    }
+    for package in &system.packages {
+        for (key, limit) in
+            [("heap", &package.instance.heap_limit), ("stack", &package.instance.stack_limit)]
+        {
+            if **limit > 0 {
+                report.push(Error::new(
+                    &limit.place,
+                    format!("what is loaded has no {key} that grows"),
+                    format!("expected no `{key}_limit` in a package"),
+                    format!("remove it, and make `{key}` as large as it has to be"),
+                ));
+            }
+        }
+    }
+}
+
+fn check_limit(
+    instance: &Instance,
+    (key, size): (&str, &Located<u64>),
+    (limit_key, limit): (&str, &Located<u64>),
+    report: &mut Report,
+) {
+    if **limit == 0 || **limit >= **size && **limit <= *instance.memory {
+        return;
+    }
+    let (less, than) = if **limit < **size { ("less", key) } else { ("more", "memory") };
+    let bound = if **limit < **size { **size } else { *instance.memory };
+    report.push(Error::new(
+        &limit.place,
+        format!("the `{limit_key}` of `{}` is {less} than its `{than}`", instance.name),
+        format!("expected at {} {}, found {}", if less == "less" { "least" } else { "most" }, show_size(bound), show_size(**limit)),
+        format!("`{limit_key}` is to how much it grows, out of `memory`: write another size, or remove it"),
+    ));
+}
