@@ -146,6 +146,8 @@ pub const QUEUE_FIRST: i64 = 0;
 pub const QUEUE_SIZE: u64 = 8;
 /// Most stack queues of a system.
 pub const QUEUES_MAXIMUM: usize = 1024;
+/// The last of them never has an activation: whoever calls an instance that is held waits for one. Those before are for calls.
+pub const HELD_QUEUE: usize = QUEUES_MAXIMUM - 1;
 
 /// Address of stack queue `index`.
 pub const fn stack_queue(index: usize) -> u64 {

@@ -95,6 +95,24 @@ pub trait DomainPortals {
     /// One step of forgetting an instance that is dead for good or was never begun: 0 first, then what it answers, until 0. Nobody has a
     /// portal to it then, its names are nobody's, and its code, stacks and part of portals are another's.
     fn retire_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error>;
+    /// From now on every call to an instance by portals waits, the most urgent caller first, until [`DomainPortals::release`], but for the
+    /// caller's own and those from the instance itself; whatever clients get of it meanwhile is held as well. The caller's death releases.
+    /// `Busy`: another is held, or threads that waited for one are about to go on; `Dead`: it does not live. `NotSupported`, and nothing
+    /// is changed: it runs to completion, is in the kernel domain, shares its domain, is a pager or an interposer, serves the portal
+    /// manager, or some call to it takes no stack of its own.
+    fn hold(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
+    /// Whether no thread is inside of a call to the instance, but for the caller's own.
+    fn is_quiet(&self, caller: Caller, instance: InstanceId) -> Result<bool, Error>;
+    /// One step of the end of a life that has a successor: 0 first, then what it answers, until 0. What it had opened or made as a client
+    /// is closed, what it registered and published ends; its imports, and what clients have of its exports and objects, stay for
+    /// the successor. `Busy`: it lives; `NotSupported`: it is an interposer.
+    fn leave_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error>;
+    /// All portals that lead to an instance enter it from now on where the record says. `NotAllowed`: it is not held; `Busy`: a thread
+    /// is inside.
+    fn relink(&self, instance: InstanceId) -> Result<(), Error>;
+    /// The caller holds the instance no longer: who waited goes on, through the portals as they are now. `NotFound`: it does not hold
+    /// it, or not any more.
+    fn release(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
 }
 
 /// What the loader asks of the supervisor.

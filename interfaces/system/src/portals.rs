@@ -212,7 +212,8 @@ pub trait PortalControl {
     /// One step of what the end of an instance takes: what it had opened is closed, what others have of it ends. 1:
     /// there is more; 0: nothing is left.
     fn instance_died(&self, instance: InstanceId) -> Result<u64, Error>;
-    /// An instance is about to start again: `Busy` if its portal table is not as the layout made it.
+    /// An instance is about to start again: `Busy` if its portal table is not as the layout made it, or others have objects of its
+    /// last life, which did not [leave](crate::DomainPortals::leave_domain) them to it.
     fn instance_starts(&self, instance: InstanceId) -> Result<(), Error>;
     /// What it takes to generate and install one portal of a specification (such as `smcii`) in the
     /// caller's table, reading the counters included. The portal calls the caller's own return stub, and is gone

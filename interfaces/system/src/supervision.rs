@@ -130,6 +130,10 @@ pub trait SchedulerObjects {
     fn allocate_lock(&self, instance: InstanceId) -> Result<u64, Error>;
     /// Frees a lock of an instance.
     fn free_lock(&self, instance: InstanceId, lock: u64) -> Result<(), Error>;
+    /// Whoever waits for an activation of this stack queue, which has none, goes on and calls again, the most urgent first.
+    fn look_at_stacks(&self, thread: CallerThread, queue: u64) -> Result<(), Error>;
+    /// How many threads wait for an activation of it.
+    fn stack_waiters(&self, queue: u64) -> Result<u64, Error>;
 }
 
 /// What may be known of threads; asking changes nothing.

@@ -158,6 +158,11 @@ impl Block {
         self.state == State::Open
     }
 
+    /// Whether it leads to an object of its server, or will.
+    pub fn is_object(&self) -> bool {
+        matches!(self.kind, Kind::Object(..))
+    }
+
     /// Whether others can end it: it leads somewhere, or will.
     pub fn is_live(&self) -> bool {
         matches!(self.state, State::Open | State::Reserved)
@@ -232,6 +237,11 @@ impl Blocks {
     /// A block, by its place.
     pub fn get(&self, place: usize) -> &Block {
         &self.slots[place]
+    }
+
+    /// Below this place every block is or was in use.
+    pub fn end_of_used(&self) -> usize {
+        self.end
     }
 
     /// Blocks that a client pays for.
@@ -339,11 +349,14 @@ impl Blocks {
         self.list(first, |block| block.next_made).find(|place| which(&self.slots[*place]))
     }
 
-    /// Place of a block that ends with an instance: one that it holds, or a live one of its own that another holds.
-    pub fn ending_with(&self, instance: InstanceId) -> Option<usize> {
+    /// Place of a block that ends with an instance: one that it holds, or a live one of its own that another holds; `but_objects`: of
+    /// these only what is no object.
+    pub fn ending_with(&self, instance: InstanceId, but_objects: bool) -> Option<usize> {
         let mut held = self.of_client(instance).filter(|place| !self.slots[*place].is_import);
         held.next().or_else(|| {
-            self.made_by(instance, None, |block| block.owner == instance && block.is_live())
+            let stays = |block: &Block| but_objects && block.is_object();
+            let ends = |block: &Block| block.owner == instance && block.is_live() && !stays(block);
+            self.made_by(instance, None, ends)
         })
     }
 

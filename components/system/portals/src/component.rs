@@ -238,7 +238,9 @@ impl interfaces::Portals for Server {
                     _ => error,
                 })?;
                 match number {
-                    ..RUN_TIME_NAMES => manager.open_export(machine, client, number as usize, known),
+                    ..RUN_TIME_NAMES => {
+                        manager.open_export(machine, client, number as usize, known)
+                    }
                     _ => manager.open_registration(machine, client, number, known),
                 }
             })

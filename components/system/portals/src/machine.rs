@@ -150,6 +150,14 @@ pub trait Machine: Words {
     /// Has the scheduler end a semaphore or a lock of `owner`'s: `Busy` while threads wait for it.
     fn free(&self, owner: InstanceId, kind: Kind) -> Result<(), Error>;
 
+    /// Whether an instance provides the pages of some section.
+    fn is_pager(&self, instance: InstanceId) -> bool;
+
+    /// Has the scheduler let those go on who wait for an activation of a stack queue that has none.
+    fn look_at_stacks(&self, queue: u16) -> Result<(), Error>;
+    /// How many threads wait for one.
+    fn stack_waiters(&self, queue: u16) -> Result<u64, Error>;
+
     /// Has the name server add a name; its number.
     fn add_name(&self, server: InstanceId, name: &str, policy: &str) -> Result<u64, Error>;
     /// Has the name server take a name back; its number.

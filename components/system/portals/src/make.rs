@@ -5,6 +5,7 @@ mod domain;
 mod end;
 mod exchange;
 mod grants;
+mod hold;
 mod retire;
 pub(crate) mod wrap;
 
@@ -22,11 +23,13 @@ use crate::templates::{Half, InUse, Places, Recipe, Templates};
 use crate::wraps::Wraps;
 use cairn_abi::address::{COUNTERS, PAGE_SIZE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
+use cairn_abi::domain::{HELD_QUEUE, stack_queue};
 use cairn_abi::record::Instance;
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::generate::{LITERALS, call_literals, place, return_literals};
 use cairn_portal::literal::{
-    LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_NEXT, LITERAL_RETURN, LITERAL_SHAPE, LITERALS_SIZE,
+    LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_NEXT, LITERAL_QUEUE, LITERAL_RETURN, LITERAL_SHAPE,
+    LITERALS_SIZE,
 };
 use cairn_portal::specification::{Specification, Stack, State};
 use cairn_portal::{Crossing, Ground, Parameter, ParameterError, Parameters, Source, plan};
@@ -34,6 +37,7 @@ use core::num::NonZero;
 #[cfg(test)]
 pub(crate) use domain::GRANULES_OF_DOMAIN;
 use exchange::Exchanges;
+use hold::Hold;
 
 /// End of the call counters' memory.
 pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
@@ -51,6 +55,7 @@ pub struct Maker {
     exchanges: Exchanges,
     grants: Grants,
     wraps: Wraps,
+    hold: Hold,
     refusals: Refusals,
     next_counter: u64,
 }
@@ -68,6 +73,7 @@ impl Maker {
         exchanges: Exchanges::NONE,
         grants: Grants::EMPTY,
         wraps: Wraps::NONE,
+        hold: Hold::NONE,
         refusals: Refusals::NONE,
         next_counter: 0,
     };
@@ -364,6 +370,9 @@ impl Maker {
 
         let mut address = layout.granule(code.start);
         let mut literals = call_literals(crossing, 0);
+        if self.holds(client, callee.number) {
+            literals[place(LITERAL_QUEUE)] = stack_queue(HELD_QUEUE);
+        }
         for (index, (found, call)) in places.0.iter().zip(&mut *calls).enumerate() {
             let template = self.templates.get(usize::from(*found));
             literals[place(LITERAL_RETURN)] = *call;

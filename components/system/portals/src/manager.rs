@@ -3,6 +3,7 @@
 
 mod exchange;
 pub mod grants;
+mod hold;
 mod lives;
 mod loading;
 mod wrap;

@@ -6,6 +6,7 @@ use cairn::{DomainId, Error, InstanceId, environment, privileged};
 use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
 use cairn_abi::domain::{ACTIVATION_NEXT, ACTIVATION_SIZE, activation, client_row, stack_queue};
 use cairn_abi::grant::limits;
+use cairn_abi::record::PagedRange;
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
 use cairn_portals::machine::{Layout, Machine, Published};
@@ -162,6 +163,23 @@ impl Machine for Memory {
             Kind::Lock(index) => SCHEDULER.free_lock(owner, index.into()),
             _ => Err(Error::BadArgument),
         }
+    }
+
+    fn is_pager(&self, instance: InstanceId) -> bool {
+        Record::find().is_some_and(|record| {
+            record
+                .table(record.header.ranges)
+                .iter()
+                .any(|range: &PagedRange| range.pager == instance)
+        })
+    }
+
+    fn look_at_stacks(&self, queue: u16) -> Result<(), Error> {
+        SCHEDULER.look_at_stacks(queue.into())
+    }
+
+    fn stack_waiters(&self, queue: u16) -> Result<u64, Error> {
+        SCHEDULER.stack_waiters(queue.into())
     }
 
     fn add_name(&self, server: InstanceId, name: &str, policy: &str) -> Result<u64, Error> {

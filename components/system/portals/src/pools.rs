@@ -81,6 +81,11 @@ impl Pools {
         self.queues.of_end(instance).all(|queue| self.queues.is_complete(machine, queue))
     }
 
+    /// Whether no thread is in a call to a server, but for those of one client.
+    pub fn is_quiet<M: Machine>(&self, machine: &M, server: InstanceId, but: InstanceId) -> bool {
+        self.queues.is_quiet(machine, server, but)
+    }
+
     /// An instance is gone, nothing of it is open, and [no thread is in it](Pools::is_empty_of): what is kept for it as a
     /// client or a server goes back, and, if no other is in its domain, by which calls came back to it from what it called for others.
     pub fn retire<M: Machine>(

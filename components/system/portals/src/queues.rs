@@ -2,7 +2,7 @@
 
 use crate::blocks::NO_INSTANCE;
 use crate::machine::Machine;
-use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, HELD_QUEUE, QUEUES_MAXIMUM};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::loadable::descriptor;
 use cairn_abi::record::{Activation, Instance};
@@ -56,7 +56,7 @@ impl Queues {
     /// Takes over from the layout.
     pub fn begin<M: Machine>(&mut self, machine: &M) {
         let layout = machine.layout();
-        self.described = layout.header.free_queues.start.min(QUEUES_MAXIMUM as u64) as u16;
+        self.described = layout.header.free_queues.start.min(HELD_QUEUE as u64) as u16;
         self.end = self.described;
         self.add_owners(layout.activations, |_| true);
         for activation in layout.activations.iter().take(ACTIVATIONS_MAXIMUM) {
@@ -148,7 +148,7 @@ impl Queues {
         let mut made = used.iter().skip(self.described.into());
         let queue = match made.position(|queue| queue.client == NO_INSTANCE) {
             Some(position) => self.described + position as u16,
-            None if usize::from(self.end) < QUEUES_MAXIMUM => self.end,
+            None if usize::from(self.end) < HELD_QUEUE => self.end,
             None => return Err(Error::Exhausted),
         };
         self.end = self.end.max(queue + 1);
@@ -170,7 +170,7 @@ impl Queues {
 
     /// Queues that there are beside those of the description.
     pub fn at_run_time(&self) -> usize {
-        QUEUES_MAXIMUM - usize::from(self.described)
+        HELD_QUEUE - usize::from(self.described)
     }
 
     /// A block uses a queue, if it uses one.
@@ -237,6 +237,15 @@ impl Queues {
             queue.client != NO_INSTANCE && (queue.client == end || queue.server == end)
         };
         queues.filter(move |(_, queue)| is_end(queue)).map(|(queue, _)| queue)
+    }
+
+    /// Whether no thread is in a call to a server, but for those of one client.
+    pub fn is_quiet<M: Machine>(&self, machine: &M, server: InstanceId, but: InstanceId) -> bool {
+        let mut queues = self.of_end(server);
+        queues.all(|queue| {
+            let Queue { client, server: of, .. } = self.queues[usize::from(queue)];
+            of != server || client == but || self.is_complete(machine, queue)
+        })
     }
 
     /// The activations of a server that is gone are in no queue, and unused until another instance has them.

@@ -3,6 +3,7 @@
 
 mod fake;
 mod grants;
+mod held;
 mod loaded;
 mod retired;
 mod wrapped;

@@ -25,11 +25,17 @@ pub(crate) struct StackQueues {
     waited: Bitmap<16>,
     /// Those of them that are still to be looked at, since some activation became free.
     unseen: Bitmap<16>,
+    /// Those of them whose waiters go on though no activation is free, until none is left.
+    released: Bitmap<16>,
 }
 
 impl StackQueues {
-    pub(crate) const NONE: StackQueues =
-        StackQueues { roots: [IDLE; QUEUES], waited: Bitmap::EMPTY, unseen: Bitmap::EMPTY };
+    pub(crate) const NONE: StackQueues = StackQueues {
+        roots: [IDLE; QUEUES],
+        waited: Bitmap::EMPTY,
+        unseen: Bitmap::EMPTY,
+        released: Bitmap::EMPTY,
+    };
 
     /// The heap of those who wait for an activation of `queue`.
     pub(crate) fn root(&mut self, queue: u16) -> &mut ThreadIndex {
@@ -83,13 +89,33 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.finish(thread, 0, 0, now)
     }
 
+    /// Whoever waits for an activation of `queue`, which has none and gets none, goes on, the most urgent first: what they called
+    /// leads elsewhere now. Who comes later goes on as well, as long as one of them is left.
+    pub fn look_at_stacks(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> M::Outcome {
+        if queue >= QUEUES as u64 {
+            return self.refuse(Error::BadArgument);
+        }
+        if self.stacks.waited.contains(queue as usize) {
+            self.stacks.released.set(queue as usize);
+        }
+        self.stacks_freed(thread, now)
+    }
+
+    /// How many threads wait for an activation of `queue`.
+    pub fn stack_waiters(&self, queue: u64) -> Result<u64, Error> {
+        let queue = u16::try_from(queue).ok().filter(|queue| usize::from(*queue) < QUEUES);
+        Ok(self.machine.waiters_word(queue.ok_or(Error::BadArgument)?).load(Relaxed) as u64)
+    }
+
     /// Looks at the next queues, up to the first whose waiter can go on.
     pub(crate) fn look_on(&mut self, now: u64) {
         for _ in 0..LOOK_MAXIMUM {
             let Some(queue) = self.stacks.unseen.first() else { return };
             self.stacks.unseen.clear(queue);
             let waiter = self.stacks.roots[queue % QUEUES];
-            if waiter != IDLE && self.machine.has_activation(queue as u16) {
+            let is_free =
+                self.machine.has_activation(queue as u16) || self.stacks.released.contains(queue);
+            if waiter != IDLE && is_free {
                 self.end_wait(waiter, 0, self.policy_time(now));
                 if self.stacks.roots[queue % QUEUES] != IDLE {
                     // It may not take it, since its portal has been taken back meanwhile.
@@ -106,6 +132,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
         if *root == IDLE {
             self.stacks.waited.clear(queue.into());
+            self.stacks.released.clear(queue.into());
         }
         self.count_queue_waiters(queue, -1);
     }

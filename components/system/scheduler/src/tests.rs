@@ -262,6 +262,50 @@ fn stack_waiters_go_on_by_priority() {
 }
 
 #[test]
+fn all_who_wait_for_what_is_let_go_go_on_by_priority() {
+    let mut s = scheduler(&[50, 90, 70, 95]);
+    assert_eq!(s.look_at_stacks(4, QUEUES as u64, 0), refused(Error::BadArgument));
+    assert_eq!(s.stack_waiters(QUEUES as u64), Err(Error::BadArgument));
+    assert_eq!(s.look_at_stacks(4, 5, 0), OK, "nobody waits");
+    s.sleep_until(4, ONE, 1000, 0);
+    for thread in [2, 3, 1] {
+        assert_eq!(s.running(), thread);
+        s.wait_stack(thread, ONE, 5, 0);
+    }
+    s.tick(IDLE, 1000);
+    assert_eq!(s.stack_waiters(5), Ok(3));
+    // Others' activations, and a queue that is let go as well, change nothing of it.
+    s.machine.free_activations.insert(6);
+    assert_eq!(s.stacks_freed(4, 1000), OK);
+    assert_eq!(s.look_at_stacks(4, 6, 1000), OK);
+    assert_eq!(s.stack_waiters(5), Ok(3));
+    assert_eq!(s.look_at_stacks(4, 5, 1000), OK, "who lets them go is more urgent");
+    s.sleep_until(4, ONE, u64::MAX, 1000);
+    let mut now = 1000;
+    for thread in [2, 3, 1] {
+        while s.running() == IDLE {
+            assert!(s.machine().timer <= now, "the timer comes at once for thread {thread}");
+            now += 1;
+            s.tick(IDLE, now);
+        }
+        assert_eq!(s.running(), thread);
+        s.sleep_until(thread, ONE, u64::MAX, now);
+    }
+    assert_eq!(s.stack_waiters(5), Ok(0));
+    // Whoever comes when all have gone on waits again, and nothing looks for it.
+    let third = handle(&s, 3);
+    s.cancel_wait(IDLE, third, now);
+    s.wait_stack(3, ONE, 5, now);
+    for _ in 0..10 {
+        now += 1;
+        s.tick(IDLE, now);
+        s.stacks_freed(IDLE, now);
+    }
+    assert_eq!((s.running(), s.stack_waiters(5)), (IDLE, Ok(1)));
+    assert!(!s.has_work());
+}
+
+#[test]
 fn an_activation_is_not_lost_with_the_thread_that_was_woken_for_it() {
     let mut s = scheduler(&[50, 40, 60]);
     s.sleep_until(3, ONE, 1000, 0);

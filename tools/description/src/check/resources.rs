@@ -9,7 +9,7 @@ use cairn_abi::address::{
     activation_stride,
 };
 use cairn_abi::domain::{
-    ACTIVATIONS_MAXIMUM, BLOCKS_MAXIMUM, BLOCKS_OF_CLIENT, DOMAINS_MAXIMUM, QUEUES_MAXIMUM,
+    ACTIVATIONS_MAXIMUM, BLOCKS_MAXIMUM, BLOCKS_OF_CLIENT, DOMAINS_MAXIMUM, HELD_QUEUE,
 };
 use cairn_abi::record::NAMES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
@@ -189,12 +189,12 @@ fn check_queues(system: &System, report: &mut Report) {
         Some(*at) != system.roles.portals && system.gets_portals(client) && open(*at)
     });
     let opening = opening.map(|(_, client)| (1, &client.name.place));
-    check_sum(parts.chain(opening), QUEUES_MAXIMUM as u64, report, |place, total| {
+    check_sum(parts.chain(opening), HELD_QUEUE as u64, report, |place, total| {
         Error::new(
             place,
             "the system has too many pairs of clients and servers",
             format!(
-                "expected at most {QUEUES_MAXIMUM}, found {total}, with one for each instance that may open exports by name"
+                "expected at most {HELD_QUEUE}, found {total}, with one for each instance that may open exports by name"
             ),
             "connect fewer instances on new stacks, or fewer to the portal manager",
         )

@@ -476,7 +476,7 @@ fn there_are_at_most_as_many_pairs_of_clients_as_queues() {
     many(46, calls(46)).unwrap_or_else(|report| panic!("{report}"));
     let report = many(47, calls(47)).expect_err("1035 pairs");
     assert_eq!(report.errors().len(), 1, "{report}");
-    assert!(report.to_string().contains("expected at most 1024, found 1035"), "{report}");
+    assert!(report.to_string().contains("expected at most 1023, found 1035"), "{report}");
 }
 
 /// What is measured is what is shipped.

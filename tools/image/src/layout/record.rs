@@ -280,7 +280,7 @@ impl Layout<'_> {
         header.free_threads = Range { start: next.thread, end: u64::from(*self.system.threads) };
         header.free_semaphores =
             Range { start: next.semaphore, end: semaphore::SEMAPHORES_MAXIMUM as u64 };
-        header.free_queues = Range { start: next.queue, end: domain::QUEUES_MAXIMUM as u64 };
+        header.free_queues = Range { start: next.queue, end: domain::HELD_QUEUE as u64 };
         header.free_activations = Range { start: next.activation, end: next.activation };
         header.services = self.nucleus.symbol(self.fences().service_table())?;
         header.trap_return = self.nucleus.symbol("trap_return")?;

@@ -1,8 +1,8 @@
 //! Instances that come and go while the system runs.
 
-use super::{NAMES, Server, know, locked};
+use super::{NAMES, Server, know, locked, who};
 use cairn::window::ReadWindow;
-use cairn::{DomainId, Error, InstanceId};
+use cairn::{Caller, DomainId, Error, InstanceId};
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
 use cairn_interfaces::{DomainPortals, RUN_TIME_NAMES};
 use cairn_portals::known::Known;
@@ -54,5 +54,42 @@ impl DomainPortals for Server {
             }
             Ok(next)
         })
+    }
+
+    fn hold(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
+        let holder = who(caller)?;
+        locked(|manager, machine| manager.begin_hold(machine, holder, instance))?;
+        loop {
+            match locked(|manager, machine| manager.hold_step(machine, caller.0, instance)) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(error) => {
+                    // A wait for the lock may have been cancelled. Of what was refused nothing is left.
+                    let _ = self.release(caller, instance);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn is_quiet(&self, caller: Caller, instance: InstanceId) -> Result<bool, Error> {
+        locked(|manager, machine| manager.is_quiet(machine, instance, caller.0))
+    }
+
+    fn leave_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error> {
+        locked(|manager, machine| manager.leave_domain(machine, instance, from))
+    }
+
+    fn relink(&self, instance: InstanceId) -> Result<(), Error> {
+        let mut next = Some(0);
+        while let Some(place) = next {
+            next = locked(|manager, machine| manager.relink(machine, instance, place))?;
+        }
+        Ok(())
+    }
+
+    fn release(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
+        while !locked(|manager, machine| manager.release_step(machine, caller.0, instance))? {}
+        Ok(())
     }
 }

@@ -65,8 +65,9 @@ impl Maker {
         instance: InstanceId,
         most: usize,
     ) -> bool {
+        self.set_succeeded(instance, false);
         for _ in 0..most {
-            match self.blocks.ending_with(instance) {
+            match self.blocks.ending_with(instance, false) {
                 Some(place) if self.blocks.get(place).client != instance => {
                     self.end(machine, place)
                 }
@@ -83,6 +84,8 @@ impl Maker {
 
     /// Whether something of an instance is left that its successor must not be handed.
     pub fn is_left(&self, instance: InstanceId) -> bool {
-        self.blocks.ending_with(instance).is_some() || self.grants.offered_to(instance).is_some()
+        let stays = self.is_succeeded(instance);
+        self.blocks.ending_with(instance, stays).is_some()
+            || self.grants.offered_to(instance).is_some()
     }
 }

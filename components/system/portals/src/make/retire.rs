@@ -129,5 +129,6 @@ impl Maker {
             self.blocks.remove_table(record.domain);
         }
         self.instances.remove(record.number);
+        self.set_succeeded(record.number, false);
     }
 }

@@ -34,7 +34,7 @@ pub struct Portals<'a> {
 }
 
 /// A literal of code.
-fn literal<M: Machine>(machine: &M, code: u64, literal: i64) -> u64 {
+pub(super) fn literal<M: Machine>(machine: &M, code: u64, literal: i64) -> u64 {
     machine.load(code.wrapping_add_signed(literal)).unwrap_or(0)
 }
 
@@ -283,6 +283,7 @@ impl Maker {
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..originals.len()).ok_or(Error::TooLarge)?;
         let (behalf, _) = self.generate_between(machine, &between, &entry, calls)?;
+        self.hold_made(machine, &wrap, calls);
         let no_portal = machine.layout().header.no_portal;
         for ((index, call), original) in (usize::from(wrap.inner)..).zip(calls).zip(originals) {
             let code = if *original == no_portal { no_portal } else { *call };

@@ -18,7 +18,7 @@ impl Manager {
         if instance == self.maker.own() {
             return Err(Error::NotAllowed);
         }
-        if self.fall_back(machine, instance) {
+        if self.maker.release_held_by(machine, instance) || self.fall_back(machine, instance) {
             return Ok(1);
         }
         if self.maker.end_instance(machine, instance, BLOCKS_PER_STEP) {
@@ -30,7 +30,7 @@ impl Manager {
     }
 
     /// Checks that nothing of its predecessor is left in an instance's table, and that others can call nothing of
-    /// it. Stack queues need nothing: every activation comes home by the return portal's normal, abort or dead
+    /// it, but what that left to it ([`Manager::leave_domain`]). Stack queues need nothing: every activation comes home by the return portal's normal, abort or dead
     /// entry.
     pub fn instance_starts(&self, instance: InstanceId) -> Result<(), Error> {
         self.maker.instances().get(instance)?;
@@ -61,7 +61,7 @@ impl Manager {
             return Err(Error::Busy);
         }
         self.maker.can_retire(machine, instance)?;
-        if self.forget_wraps(machine, instance)? {
+        if self.maker.release_gone(machine, instance) || self.forget_wraps(machine, instance)? {
             return Ok(from.max(1));
         }
         let next = self.maker.retire_domain(machine, instance, from, BLOCKS_PER_STEP)?;

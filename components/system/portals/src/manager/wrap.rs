@@ -63,6 +63,10 @@ impl Manager {
         if record.in_kernel != 0 || record.run_to_completion != 0 {
             return Err(Error::NotSupported);
         }
+        // Calls to an interposer are not held.
+        if self.maker.held() == Some(interposer) {
+            return Err(Error::Busy);
+        }
         if client != NO_INSTANCE && !self.maker.can_be_wrapped(self.maker.instances().get(client)?)
         {
             return Err(Error::NotAllowed);

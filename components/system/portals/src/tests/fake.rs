@@ -7,7 +7,7 @@ use crate::synchronisation::Interfaces;
 use cairn_abi::address::{PORTAL_CODE, region};
 use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, name};
 use cairn_abi::domain::{
-    FIELD_ALIVE, FIELD_GENERATION, PORTALS_DESCRIBED, QUEUE_SIZE, Tables, stack_queue,
+    FIELD_ALIVE, FIELD_GENERATION, HELD_QUEUE, PORTALS_DESCRIBED, QUEUE_SIZE, Tables, stack_queue,
 };
 use cairn_abi::grant::GRANTS_MAXIMUM;
 use cairn_abi::record::*;
@@ -76,7 +76,7 @@ pub struct Meaning {
 }
 
 pub struct Fake {
-    layout: Layout,
+    pub layout: Layout,
     code: Vec<AtomicI64>,
     entries: RefCell<Vec<[u64; PORTALS_DESCRIBED]>>,
     alive: RefCell<[bool; DOMAINS]>,
@@ -96,6 +96,11 @@ pub struct Fake {
     /// Instances that the name server was told of.
     pub named: RefCell<BTreeSet<u16>>,
     limits: Vec<[AtomicI64; 2]>,
+    /// How often those who wait for the held were let go, and how many wait.
+    pub released: Cell<usize>,
+    pub waiters: Cell<u64>,
+    /// One that provides pages.
+    pub pager: Cell<Option<InstanceId>>,
     /// A thread makes a call of the limited grant at this place just before the next entry is written.
     pub caller: Cell<Option<usize>>,
 }
@@ -106,7 +111,7 @@ pub fn letters(text: &str) -> [u8; LETTERS_SIZE] {
     letters
 }
 
-fn leak<T>(items: Vec<T>) -> &'static [T] {
+pub fn leak<T>(items: Vec<T>) -> &'static [T] {
     Box::leak(items.into_boxed_slice())
 }
 
@@ -182,7 +187,11 @@ fn layout() -> Layout {
             method: 0,
             code: PORTAL_CODE + 0x1000 + number as u64 * 0x400,
             specification: [0; 16],
-            queue: u64::MAX,
+            // `CLIENT` calls `OTHER` on a shared stack; the manager's are not looked at. Behind those that are made.
+            queue: match (*client, *export) {
+                (CLIENT, 7) | (_, 0 | 3) => u64::MAX,
+                _ => 900 + number as u64,
+            },
         });
     let instances = (1..DOMAINS as u16).map(InstanceId).map(|number| Instance {
         number,
@@ -256,6 +265,9 @@ impl Fake {
             described: RefCell::default(),
             named: RefCell::default(),
             caller: Cell::new(None),
+            released: Cell::default(),
+            waiters: Cell::default(),
+            pager: Cell::default(),
             limits: (0..GRANTS_MAXIMUM).map(|_| Default::default()).collect(),
         };
         for portal in layout.portals {
@@ -271,6 +283,10 @@ impl Fake {
             put(back, LITERAL_MARK, MARK_RETURN);
             let frame = CallFrame { size: 64, caller: client, callee: server };
             put(back, LITERAL_FRAME, frame.word());
+            if portal.queue != u64::MAX {
+                put(portal.code, LITERAL_QUEUE, stack_queue(portal.queue as usize));
+                put(back, LITERAL_QUEUE, stack_queue(portal.queue as usize));
+            }
             fake.entries.borrow_mut()[client.index()][portal.index as usize] = portal.code;
         }
         fake
@@ -428,6 +444,18 @@ impl Machine for Fake {
     }
     fn free(&self, _owner: InstanceId, _kind: Kind) -> Result<(), Error> {
         Ok(())
+    }
+    fn is_pager(&self, instance: InstanceId) -> bool {
+        self.pager.get() == Some(instance)
+    }
+    fn look_at_stacks(&self, queue: u16) -> Result<(), Error> {
+        assert_eq!(usize::from(queue), HELD_QUEUE);
+        self.released.set(self.released.get() + 1);
+        Ok(())
+    }
+    fn stack_waiters(&self, queue: u16) -> Result<u64, Error> {
+        assert_eq!(usize::from(queue), HELD_QUEUE);
+        Ok(self.waiters.get())
     }
     fn add_name(&self, _server: InstanceId, _name: &str, _policy: &str) -> Result<u64, Error> {
         if self.registered.replace(true) { Err(Error::Busy) } else { Ok(REGISTERED) }

@@ -123,6 +123,14 @@ impl<C: Component> interfaces::SchedulerObjects for Server<C> {
     fn free_lock(&self, owner: InstanceId, lock: u64) -> Result<(), Error> {
         Self::with(|core| core.free_lock(owner, lock))
     }
+
+    fn look_at_stacks(&self, thread: CallerThread, queue: u64) -> Result<(), Error> {
+        Self::operation(move |core, now| core.look_at_stacks(index(thread), queue, now))
+    }
+
+    fn stack_waiters(&self, queue: u64) -> Result<u64, Error> {
+        Self::with(|core| core.stack_waiters(queue))
+    }
 }
 
 impl<C: Component> interfaces::SchedulerStatistics for Server<C> {

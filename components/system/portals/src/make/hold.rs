@@ -1,0 +1,422 @@
+//! Calls to an instance that wait while it is exchanged, and its portals, which lead into the new content afterwards.
+//!
+//! A held portal stays where it is. It takes its stacks from a queue that never has any ([`HELD_QUEUE`]), so that its callers wait in
+//! the scheduler, by priority, with nothing changed, and call again when they go on. The queue to which it gives them back is in its
+//! return portal: there stands what it is to have again, and nothing has to be remembered of a portal that is held. So
+//! each step looks at what there is then, whatever else became of clients, blocks and wraps since the step before, and one that is
+//! taken twice does no harm.
+//!
+//! Only literals are written. They are data, loaded by each call anew: no instruction fence is needed.
+
+use super::Maker;
+use super::wrap::literal;
+use crate::blocks::{Block, Kind, NO_INSTANCE};
+use crate::crossing::write;
+use crate::machine::Machine;
+use crate::wraps::{WRAPS_MAXIMUM, Wrap};
+use cairn_abi::domain::{BLOCKS_MAXIMUM, HELD_QUEUE, stack_queue};
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::record::{Instance, Method};
+use cairn_abi::{DomainId, Error, InstanceId};
+use cairn_portal::generate::place;
+use cairn_portal::literal::*;
+
+/// How many places a step of a walk along all portals to an instance looks at, and how many portals it finds before it goes no further: what
+/// bounds the time for which the manager is held.
+const PLACES_OF_STEP: usize = 256;
+const PORTALS_OF_STEP: usize = 64;
+
+/// How far a hold is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It is being found out whether each call can wait.
+    Asking,
+    /// Whatever is made is held, and what there was before is as far as the place.
+    Holding,
+    /// All are held.
+    On,
+    /// What is made is held no more, nor what there was before, as far as the place.
+    Releasing,
+}
+
+/// The one hold.
+pub(super) struct Hold {
+    /// Who is held; [`NO_INSTANCE`]: nobody.
+    held: InstanceId,
+    /// Whose calls to it go on.
+    holder: InstanceId,
+    phase: Phase,
+    /// Of the walk.
+    place: usize,
+    /// Instances whose last life left what others have of it to the next.
+    successors: [bool; INSTANCES_MAXIMUM],
+}
+
+impl Hold {
+    /// Nobody is held.
+    pub const NONE: Hold = Hold {
+        held: NO_INSTANCE,
+        holder: NO_INSTANCE,
+        phase: Phase::Asking,
+        place: 0,
+        successors: [false; INSTANCES_MAXIMUM],
+    };
+}
+
+/// A portal that leads to the instance.
+struct Lead {
+    code: u64,
+    client: InstanceId,
+    /// Where it enters, as the record says.
+    entry: Option<u64>,
+}
+
+impl Maker {
+    /// Who is held.
+    pub fn held(&self) -> Option<InstanceId> {
+        Some(self.hold.held).filter(|held| *held != NO_INSTANCE)
+    }
+
+    /// Whether this is the holder of an instance.
+    pub fn is_held_by(&self, holder: InstanceId, held: InstanceId) -> bool {
+        self.held() == Some(held) && self.hold.holder == holder
+    }
+
+    /// Whether the portals that a client gets to a server are held from the beginning.
+    #[inline(always)]
+    pub(super) fn holds(&self, client: InstanceId, server: InstanceId) -> bool {
+        self.hold.held == server
+            && matches!(self.hold.phase, Phase::Holding | Phase::On)
+            && self.can_wait(client)
+    }
+
+    /// Holds portals on behalf of a wrap's client that were made and are in no table yet, if its server is held, and they lead to that.
+    #[inline(never)]
+    pub(super) fn hold_made<M: Machine>(&self, machine: &M, wrap: &Wrap, calls: &[u64]) {
+        let Ok(server) = self.instances.get(wrap.server) else { return };
+        if self.holds(wrap.client, wrap.server) {
+            let led = calls.iter().filter(|code| callee(machine, **code) == server.domain);
+            led.for_each(|code| set(machine, *code, LITERAL_QUEUE, stack_queue(HELD_QUEUE)));
+        }
+    }
+
+    /// The holder's calls do not wait, nor the held one's own.
+    fn can_wait(&self, client: InstanceId) -> bool {
+        client != self.hold.holder && client != self.hold.held
+    }
+
+    /// Whether an instance stands between others.
+    pub fn is_interposer(&self, instance: InstanceId) -> bool {
+        self.wraps.rules.all().iter().any(|rule| rule.interposer == instance)
+            || self.wraps.wraps.all().iter().any(|wrap| wrap.rule.interposer == instance)
+    }
+
+    /// Begins to hold an instance, in [steps](Maker::hold_step).
+    pub fn begin_hold<M: Machine>(
+        &mut self,
+        machine: &M,
+        holder: InstanceId,
+        held: InstanceId,
+    ) -> Result<(), Error> {
+        let record = self.living(machine, held)?;
+        if holder == held {
+            return Err(Error::BadArgument);
+        }
+        let layout = machine.layout();
+        let serves_here = layout.portals_of(self.own).iter().any(|portal| {
+            let export = layout.exports.get(portal.export as usize);
+            export.is_some_and(|export| export.instance == held)
+        });
+        if record.run_to_completion != 0
+            || record.in_kernel != 0
+            || !self.instances.is_alone(record)
+            || held == self.own
+            || serves_here
+            || machine.is_pager(held)
+            || self.is_interposer(held)
+        {
+            return Err(Error::NotSupported);
+        }
+        // Who waited for the one held before, and has not gone on yet, would wait for this one.
+        if self.held().is_some() || machine.stack_waiters(HELD_QUEUE as u16)? != 0 {
+            return Err(Error::Busy);
+        }
+        let hold = &mut self.hold;
+        (hold.held, hold.holder, hold.phase, hold.place) = (held, holder, Phase::Asking, 0);
+        Ok(())
+    }
+
+    /// A step of holding; whether it was the last. `Dead`: its holder has died meanwhile, or released it.
+    pub fn hold_step<M: Machine>(
+        &mut self,
+        machine: &M,
+        holder: InstanceId,
+        held: InstanceId,
+    ) -> Result<bool, Error> {
+        if !self.is_held_by(holder, held) {
+            return Err(Error::Dead);
+        }
+        match self.hold.phase {
+            Phase::On => return Ok(true),
+            Phase::Releasing => return Err(Error::Dead),
+            Phase::Asking | Phase::Holding => {}
+        }
+        let asks = self.hold.phase == Phase::Asking;
+        let mut takes_none = false;
+        let next = self.walk(machine, held, self.hold.place, |lead| match asks {
+            _ if !self.can_wait(lead.client) => {}
+            true => takes_none |= own_queue(machine, lead.code) == 0,
+            false => set(machine, lead.code, LITERAL_QUEUE, stack_queue(HELD_QUEUE)),
+        });
+        if takes_none {
+            self.hold.held = NO_INSTANCE;
+            return Err(Error::NotSupported);
+        }
+        let hold = &mut self.hold;
+        (hold.place, hold.phase) = match next {
+            Some(next) => (next, hold.phase),
+            None if asks => (0, Phase::Holding),
+            None => (0, Phase::On),
+        };
+        Ok(hold.phase == Phase::On)
+    }
+
+    /// A step of releasing who is held; whether it was the last: then who waited goes on.
+    pub fn release_step<M: Machine>(&mut self, machine: &M) -> Result<bool, Error> {
+        let Some(held) = self.held() else { return Ok(true) };
+        if self.hold.phase != Phase::Releasing {
+            (self.hold.phase, self.hold.place) = (Phase::Releasing, 0);
+        }
+        let next = self.walk(machine, held, self.hold.place, |lead| {
+            set(machine, lead.code, LITERAL_QUEUE, own_queue(machine, lead.code));
+        });
+        match next {
+            Some(next) => self.hold.place = next,
+            None => {
+                machine.look_at_stacks(HELD_QUEUE as u16)?;
+                self.hold.held = NO_INSTANCE;
+            }
+        }
+        Ok(next.is_none())
+    }
+
+    /// The same, if the holder is an instance that is dead; whether there was something to release.
+    pub fn release_held_by<M: Machine>(&mut self, machine: &M, dead: InstanceId) -> bool {
+        self.held().is_some() && self.hold.holder == dead && self.release_step(machine).is_ok()
+    }
+
+    /// The same, if it is an instance that is gone for good which is held.
+    pub fn release_gone<M: Machine>(&mut self, machine: &M, gone: InstanceId) -> bool {
+        self.held() == Some(gone) && self.release_step(machine).is_ok()
+    }
+
+    /// Lets the portals to an instance, some from `place` on, enter it where the record says; where the next step begins, if there
+    /// is one. `Busy`: a thread is inside.
+    pub fn relink<M: Machine>(
+        &self,
+        machine: &M,
+        held: InstanceId,
+        at: usize,
+    ) -> Result<Option<usize>, Error> {
+        let record = self.instances.get(held)?;
+        if self.held() != Some(held) || self.hold.phase != Phase::On {
+            return Err(Error::NotAllowed);
+        }
+        if !self.is_quiet(machine, held, NO_INSTANCE) {
+            return Err(Error::Busy);
+        }
+        let Instance { stub, .. } = *record;
+        Ok(self.walk(machine, held, at, |lead| {
+            if let Some(entry) = lead.entry {
+                set(machine, lead.code, LITERAL_ENTRY, entry);
+            }
+            set(machine, lead.code, LITERAL_STUB, stub);
+        }))
+    }
+
+    /// Whether no thread is in a call to a server, but for those of one client.
+    pub fn is_quiet<M: Machine>(&self, machine: &M, server: InstanceId, but: InstanceId) -> bool {
+        self.pools.is_quiet(machine, server, but)
+    }
+
+    /// A step of the end of a life that has a successor, which looks at some blocks from the place `from` on; the next place.
+    /// `most`: how many it ends. None: it was the last.
+    pub fn leave_step<M: Machine>(
+        &mut self,
+        machine: &M,
+        instance: InstanceId,
+        from: usize,
+        most: usize,
+    ) -> Option<usize> {
+        let mut left = most;
+        let end = self.blocks.end_of_used().min(from.saturating_add(PLACES_OF_STEP));
+        for place in from..end {
+            let block = self.blocks.get(place);
+            let is_its = block.client == instance && !block.is_import;
+            let ends = block.is_live() && block.owner == instance && !block.is_object();
+            if !is_its && !ends {
+                continue;
+            }
+            while is_its && left > 0 && self.revoke_from(machine, place, 1) > 0 {
+                left -= 1;
+            }
+            if left == 0 {
+                return Some(place);
+            }
+            match is_its {
+                true => self.close(machine, place),
+                false => self.end(machine, place),
+            }
+            left -= 1;
+        }
+        if end < self.blocks.end_of_used() {
+            return Some(end);
+        }
+        while self.withdraw_from(machine, instance) {
+            left = left.saturating_sub(1);
+            if left == 0 {
+                return Some(end);
+            }
+        }
+        self.set_succeeded(instance, true);
+        None
+    }
+
+    /// Whether what others have of an instance is left to its next life.
+    pub(super) fn is_succeeded(&self, instance: InstanceId) -> bool {
+        self.hold.successors.get(instance.index()) == Some(&true)
+    }
+
+    /// See [`Maker::is_succeeded`].
+    pub fn set_succeeded(&mut self, instance: InstanceId, is: bool) {
+        if let Some(successor) = self.hold.successors.get_mut(instance.index()) {
+            *successor = is;
+        }
+    }
+
+    /// Shows some of the portals that lead to an instance, from a place on; the place behind them, if there are more. The places are those of
+    /// the layout's connections, of blocks, and of wraps from the last one on: these move towards the first, so none of them is missed.
+    fn walk<M: Machine>(
+        &self,
+        machine: &M,
+        server: InstanceId,
+        from: usize,
+        mut each: impl FnMut(&Lead),
+    ) -> Option<usize> {
+        let connections = machine.layout().portals.len();
+        let wraps = connections + BLOCKS_MAXIMUM;
+        let (mut at, mut found) = (from, 0);
+        let mut each = |lead: Lead| {
+            if literal(machine, lead.code, LITERAL_MARK) == MARK_CALL {
+                found += 1;
+                each(&lead);
+            }
+            found
+        };
+        for _ in 0..PLACES_OF_STEP {
+            if at == connections + self.blocks.end_of_used() {
+                at = wraps.max(at) + (WRAPS_MAXIMUM - self.wraps.wraps.all().len());
+            }
+            let found = match at.checked_sub(connections) {
+                None => self.connection(machine, server, at).map_or(0, &mut each),
+                Some(place) if place < self.blocks.end_of_used() => {
+                    let block = self.blocks.get(place);
+                    self.leads_of_block(machine, server, block).map(&mut each).last().unwrap_or(0)
+                }
+                Some(_) => {
+                    let number = (wraps + WRAPS_MAXIMUM).checked_sub(at + 1)?;
+                    let wrap = self.wraps.wraps.all().get(number);
+                    let leads = wrap.map(|wrap| self.leads_of_wrap(machine, server, wrap));
+                    leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
+                }
+            };
+            at += 1;
+            if found >= PORTALS_OF_STEP {
+                break;
+            }
+        }
+        Some(at)
+    }
+
+    /// A connection of the layout, if it leads to this server.
+    fn connection<M: Machine>(
+        &self,
+        machine: &M,
+        server: InstanceId,
+        number: usize,
+    ) -> Option<Lead> {
+        let layout = machine.layout();
+        let portal = layout.portals.get(number)?;
+        let export = layout.exports.get(portal.export as usize)?;
+        if export.instance != server || !self.instances.is_described(layout, server) {
+            return None;
+        }
+        let method = layout.methods_of(export).get(portal.method as usize);
+        let entry = method.map(|method| method.entry);
+        Some(Lead { code: portal.code, client: portal.client, entry })
+    }
+
+    /// The portals of a block, interposers apart, if they lead to this server.
+    fn leads_of_block<'a, M: Machine>(
+        &'a self,
+        machine: &'a M,
+        server: InstanceId,
+        block: &'a Block,
+    ) -> impl Iterator<Item = Lead> {
+        let leads = block.is_open() && block.server == server && block.client != server;
+        let indexes = block.indexes().filter(move |_| leads).enumerate();
+        indexes.map(move |(method, index)| Lead {
+            code: self.original(machine, block.client, index),
+            client: block.client,
+            entry: entry(machine, block.kind, method),
+        })
+    }
+
+    /// The portals by which an interposer calls this server on behalf of a client.
+    fn leads_of_wrap<'a, M: Machine>(
+        &'a self,
+        machine: &'a M,
+        server: InstanceId,
+        wrap: &'a Wrap,
+    ) -> impl Iterator<Item = Lead> {
+        let interposer = self.instances.get(wrap.rule.interposer).ok();
+        let domain = self.instances.get(server).ok().map(|record| record.domain);
+        let indexes = (0..usize::from(wrap.count)).filter(move |_| wrap.server == server);
+        indexes.filter_map(move |method| {
+            let index = usize::from(wrap.inner) + method;
+            let code = machine.entry(interposer?.domain, index);
+            // What stands before another interposer leads to that.
+            let entry = entry(machine, wrap.kind, method);
+            (Some(callee(machine, code)) == domain).then_some(Lead {
+                code,
+                client: wrap.client,
+                entry,
+            })
+        })
+    }
+}
+
+/// Where a method of what portals lead to is entered, as the record says.
+fn entry<M: Machine>(machine: &M, kind: Kind, method: usize) -> Option<u64> {
+    let (Kind::Export(export) | Kind::Object(export, _)) = kind else { return None };
+    let export = machine.layout().export(export as usize).ok()?;
+    let method: &Method = machine.layout().methods_of(export).get(method)?;
+    Some(method.entry)
+}
+
+/// The queue to which a call portal's return portal gives back what it took; zero: it takes nothing.
+fn own_queue<M: Machine>(machine: &M, code: u64) -> u64 {
+    literal(machine, literal(machine, code, LITERAL_RETURN), LITERAL_QUEUE)
+}
+
+/// The domain that a call portal enters.
+fn callee<M: Machine>(machine: &M, code: u64) -> DomainId {
+    let back = literal(machine, code, LITERAL_RETURN);
+    CallFrame::of_word(literal(machine, back, LITERAL_FRAME)).callee
+}
+
+/// Writes a literal.
+fn set<M: Machine>(machine: &M, code: u64, literal: i64, word: u64) {
+    let literals = machine.code(code - LITERALS_SIZE as u64, LITERALS_SIZE as usize);
+    write(literals.get(place(literal)..).unwrap_or(&[]), &[word]);
+}

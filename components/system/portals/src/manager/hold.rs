@@ -1,0 +1,94 @@
+//! An instance whose content is exchanged while its clients wait.
+
+use super::{BLOCKS_PER_STEP, Manager};
+use crate::known::Client;
+use crate::machine::Machine;
+use cairn_abi::{Error, InstanceId};
+
+impl Manager {
+    /// Begins to hold an instance: calls to it but those of its holder wait when [`Manager::hold_step`] says so.
+    pub fn begin_hold<M: Machine>(
+        &mut self,
+        machine: &M,
+        holder: Client,
+        held: InstanceId,
+    ) -> Result<(), Error> {
+        let holder = holder.alive(machine)?;
+        self.maker.begin_hold(machine, holder, held)
+    }
+
+    /// A step of holding; whether it was the last. After an error nothing is held.
+    pub fn hold_step<M: Machine>(
+        &mut self,
+        machine: &M,
+        holder: InstanceId,
+        held: InstanceId,
+    ) -> Result<bool, Error> {
+        self.maker.hold_step(machine, holder, held)
+    }
+
+    /// A step of releasing an instance for its holder; whether it was the last. The first is the one that can fail.
+    pub fn release_step<M: Machine>(
+        &mut self,
+        machine: &M,
+        holder: InstanceId,
+        held: InstanceId,
+    ) -> Result<bool, Error> {
+        match self.maker.is_held_by(holder, held) {
+            true => self.maker.release_step(machine),
+            false => Err(Error::NotFound),
+        }
+    }
+
+    /// Whether no thread is in a call to an instance, but for those of one client.
+    pub fn is_quiet<M: Machine>(
+        &self,
+        machine: &M,
+        server: InstanceId,
+        but: InstanceId,
+    ) -> Result<bool, Error> {
+        self.maker.instances().get(server)?;
+        Ok(self.maker.is_quiet(machine, server, but))
+    }
+
+    /// A step of the end of a life that has a successor, from a place on; the next place, or 0: it was the last.
+    pub fn leave_domain<M: Machine>(
+        &mut self,
+        machine: &M,
+        instance: InstanceId,
+        from: u64,
+    ) -> Result<u64, Error> {
+        let record = self.maker.instances().get(instance)?;
+        if instance == self.maker.own() {
+            return Err(Error::NotAllowed);
+        }
+        // Where it was entered was its own.
+        if self.maker.is_interposer(instance) {
+            return Err(Error::NotSupported);
+        }
+        if machine.check_alive(record.domain).is_ok() {
+            return Err(Error::Busy);
+        }
+        if self.maker.release_held_by(machine, instance) {
+            return Ok(from.max(1));
+        }
+        // The first place is that of the value 1.
+        let place = usize::try_from(from.saturating_sub(1)).map_err(|_| Error::BadArgument)?;
+        if let Some(next) = self.maker.leave_step(machine, instance, place, BLOCKS_PER_STEP) {
+            return Ok(next as u64 + 1);
+        }
+        self.registrations.forget_of(instance, |_| true);
+        machine.remove_names(instance);
+        Ok(0)
+    }
+
+    /// Lets some of the portals to an instance, from a place on, enter it where the record says; where the next step begins, if there is one.
+    pub fn relink<M: Machine>(
+        &self,
+        machine: &M,
+        instance: InstanceId,
+        place: usize,
+    ) -> Result<Option<usize>, Error> {
+        self.maker.relink(machine, instance, place)
+    }
+}
