@@ -142,8 +142,23 @@ impl System {
         }
     }
 
-    /// The most urgent work, and its priority; `keeping` is that of keeping what was said.
+    /// The next work, and its priority; `keeping` is that of keeping what was said.
     fn next_work(&self, keeping: Option<u8>) -> (Work, u8) {
+        match self.most_urgent_work(keeping) {
+            (work @ Work::Wait { .. }, priority) => (work, priority),
+            // At less it would not come back in time from under who keeps the processor: who is called home, perhaps.
+            (work, priority) => (work, priority.max(self.priority_of_calling_home())),
+        }
+    }
+
+    /// Of the instances whose threads are to come home, the highest priority.
+    fn priority_of_calling_home(&self) -> u8 {
+        let waiting = INSTANCES.undone().filter(|one| state(*one).phase() == Phase::Waiting);
+        waiting.map(|instance| self.priority_of(instance)).max().unwrap_or(0)
+    }
+
+    /// The most urgent work that can be done now, and its priority.
+    fn most_urgent_work(&self, keeping: Option<u8>) -> (Work, u8) {
         let present = now();
         let telling = tell::priority().max(keeping);
         let (mut best, mut best_priority) = (None, 0);
