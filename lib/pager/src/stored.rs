@@ -17,6 +17,28 @@ const RANGES: usize = 32;
 #[repr(align(4096))]
 pub struct Buffer(pub [u8; PAGE]);
 
+impl Buffer {
+    /// It has what a page of memory has; a sum of that.
+    pub fn load(&mut self, memory: &Section) -> u64 {
+        let (words, _) = self.0.as_chunks_mut::<8>();
+        let mut sum = 0_u64;
+        for (at, bytes) in words.iter_mut().enumerate() {
+            let word = memory.load(at * 8);
+            *bytes = word.to_le_bytes();
+            sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        }
+        sum
+    }
+
+    /// A page of memory has what it has.
+    pub fn store(&self, memory: &Section) {
+        let (words, _) = self.0.as_chunks::<8>();
+        for (at, word) in words.iter().enumerate() {
+            memory.store(at * 8, u64::from_le_bytes(*word));
+        }
+    }
+}
+
 /// Where pages are stored, by their number among those of all sections.
 pub trait Backing {
     /// Reads a page.
@@ -101,25 +123,14 @@ impl Stored {
         backing: &mut impl Backing,
     ) -> Result<(), Error> {
         backing.read(self.number(page), &mut self.buffer)?;
-        let memory = self.frame(frame)?;
-        let (words, _) = self.buffer.0.as_chunks::<8>();
-        for (at, word) in words.iter().enumerate() {
-            memory.store(at * 8, u64::from_le_bytes(*word));
-        }
+        self.buffer.store(&self.frame(frame)?);
         Ok(())
     }
 
     /// The buffer has what a frame has; the sum of it.
     fn copy(&mut self, frame: usize) -> Result<u64, Error> {
         let memory = self.frame(frame)?;
-        let (words, _) = self.buffer.0.as_chunks_mut::<8>();
-        let mut sum = 0;
-        for (at, bytes) in words.iter_mut().enumerate() {
-            let word = memory.load(at * 8);
-            *bytes = word.to_le_bytes();
-            sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        }
-        Ok(sum)
+        Ok(self.buffer.load(&memory))
     }
 
     fn write(

@@ -230,6 +230,10 @@ impl interfaces::Paging for Server {
         })
     }
 
+    fn has(&self, caller: Caller, range: u64, page: u64) -> Result<bool, Error> {
+        with(|manager| manager.has_page(caller.0, range, page))
+    }
+
     fn unmap(&self, caller: Caller, range: u64, first: u64, pages: u64) -> Result<(), Error> {
         with(|manager| manager.unmap_range(caller.0, range, first, pages))
     }

@@ -70,6 +70,12 @@ impl<'a> Manager<'a> {
         range.filter(|range| range.pager() == pager).ok_or(Error::NotFound)
     }
 
+    /// Whether the client of a range has a page of it.
+    pub fn has_page(&self, pager: InstanceId, number: u64, page: u64) -> Result<bool, Error> {
+        let entry = self.entries_of(self.range_of(pager, number)?).get(page as usize);
+        Ok(tables::mapped(entry.ok_or(Error::BadArgument)?).is_some())
+    }
+
     /// Takes pages of a range out of its client's page table: the next access to one is a fault again.
     pub fn unmap_range(
         &self,

@@ -79,7 +79,18 @@ fn a_pager_knows_its_ranges() {
 fn what_a_client_has_cannot_be_given_back() {
     let world = world();
     let pages = world.manager().allocate(TWO, 3).unwrap();
+    assert_eq!(world.manager().has_page(TWO, 1, 39), Ok(false));
     provide(&world, pages + PAGE_SIZE, 39);
+    for (pager, number, page, expected) in [
+        (TWO, 1, 39, Ok(true)),
+        (TWO, 1, 38, Ok(false)),
+        (TWO, 1, PAGES, Err(Error::BadArgument)),
+        (TWO, 1, u64::MAX, Err(Error::BadArgument)),
+        (ONE, 1, 39, Err(Error::NotFound)),
+        (TWO, 0, 39, Err(Error::NotFound)),
+    ] {
+        assert_eq!(world.manager().has_page(pager, number, page), expected, "{number} {page}");
+    }
     let free = world.free();
     let give_back = || world.manager().free(TWO, pages, 3);
     assert_eq!(give_back(), Err(Error::Busy));
