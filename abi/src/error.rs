@@ -84,6 +84,8 @@ errors! {
     Malformed = -18, "malformed data";
     /// The callee does not serve yet.
     NotReady = -19, "does not serve yet";
+    /// The callee is replaced, and sends a thread back that waited in it: the call is to be made once more.
+    Moved = -20, "is replaced; call again";
     /// A status that is not in this list.
     Unknown = -99, "unknown error";
 }

@@ -14,8 +14,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const EXPORTS_EACH: u32 = EXPORTS_MAXIMUM as u32;
 /// Methods of all of its exports.
 pub const METHODS_EACH: u32 = 64;
-/// Parts of its memory that the record tells apart: those of its image, its heap, and its stacks.
-pub const SEGMENTS_EACH: u32 = 24 + 1 + ACTIVATIONS_EACH;
+/// Parts of its memory that the record tells apart, but for its clients' stacks: those of its image, its heap, the stack of its first
+/// thread.
+pub const SEGMENTS_EACH: u32 = 24 + 1 + 1;
+/// Stacks for its clients.
+pub const CLIENT_STACKS_EACH: u32 = ACTIVATIONS_EACH - 1;
 /// Stacks: that of its first thread, and the others for its clients.
 pub const ACTIVATIONS_EACH: u32 = 8;
 /// Bytes of what the words of its methods mean.
@@ -67,8 +70,10 @@ pub struct Slot {
     pub exports: Entries,
     /// Of the methods.
     pub methods: Entries,
-    /// Of the segments.
+    /// Of the segments: its content, which a successor replaces.
     pub segments: Entries,
+    /// Of the segments: its clients' stacks, which stay.
+    pub stacks: Entries,
     /// Of the activations.
     pub activations: Entries,
     /// Bytes of the names of symbols.

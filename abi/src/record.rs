@@ -207,8 +207,8 @@ pub struct Instance {
     pub children: u32,
     /// The instance that had it loaded, which pays for it; 0: the description has it.
     pub parent: InstanceId,
-    /// Not used.
-    pub reserved: u16,
+    /// It is no instance yet, but the content that this one will have (live replacement), or had; 0: it is one.
+    pub successor_of: InstanceId,
     /// If it is started by a call: after so many nanoseconds in which nobody needed it it is ended, or zero.
     pub idle_stop: u64,
     /// Quota of memory, bytes.

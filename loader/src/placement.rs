@@ -36,8 +36,12 @@ pub struct Placement {
 impl Placement {
     /// In the region of this number. What a package can say ([`package`](crate::package)) makes no sum overflow.
     pub fn new(wanted: &Wanted, region: RegionId) -> Placement {
+        Placement::at(wanted, IMAGE_OFFSET + image_spread(region), region)
+    }
+
+    /// The same, with an image that begins at an offset.
+    pub fn at(wanted: &Wanted, image: u64, region: RegionId) -> Placement {
         let page = |offset: u64| offset.next_multiple_of(PAGE_SIZE);
-        let image = IMAGE_OFFSET + image_spread(region);
         let image_end = image + page(wanted.image);
         let heap_end = image_end + page(wanted.heap);
         Placement {

@@ -42,6 +42,39 @@ pub trait Loader {
     fn explain(&self, caller: Caller, text: &mut [u8]) -> Result<usize, Error>;
 }
 
+/// Live replacement: an instance gets the content of a package instead of its own, while its clients only wait. For components that the description trusts with all
+/// instances.
+#[cairn::interface]
+pub trait Replacement {
+    /// The instance called `name` goes on with the content of this package: code, data, heap and threads are the package's; its name, number,
+    /// connections, quotas and devices, and what clients have of it, stay. Callers wait at their portals, the most urgent first, until it
+    /// serves. What it exports as [`Successor`] brings its state over. If the new content refuses, dies, or does not serve within so many `milliseconds` in all,
+    /// the old goes on with its state. The value is for how long callers waited, in ticks. After an error, which
+    /// [`Loader::explain`] puts into words, the old goes on.
+    fn replace(
+        &self,
+        caller: Caller,
+        name: &str,
+        package: &str,
+        milliseconds: u64,
+    ) -> Result<u64, Error>;
+}
+
+/// What a component that has state exports, called `successor` and open to the loader, so that it can be replaced by another version of
+/// itself. State is bytes, of which both have to know the meaning.
+#[cairn::interface]
+pub trait Successor {
+    /// Clients' threads that wait inside, for input or for a time, come back by [`Error::Moved`] from now on, if they are `called`, and
+    /// their methods are marked `#[waits]`, so that they call again; or may wait again.
+    fn call_home(&self, called: bool) -> Result<(), Error>;
+    /// Writes its state, from its byte `from` on, into `state`; the value is how many bytes, fewer than there is room for only at its end. No client of its is
+    /// inside, none comes in, and after this it ends.
+    fn export_state(&self, from: u64, state: &mut [u8]) -> Result<usize, Error>;
+    /// Takes over the state that its predecessor had written: the bytes from `from` on, of `size` in all, before any client comes in. An error: it does not
+    /// understand it, and the predecessor goes on.
+    fn import_state(&self, size: u64, from: u64, state: &[u8]) -> Result<(), Error>;
+}
+
 /// What the loader asks of the memory manager: an instance's memory, at the cost of its parent.
 #[cairn::interface]
 pub trait DomainMemory {
@@ -51,6 +84,17 @@ pub trait DomainMemory {
     /// or page tables, does not hold it; `Malformed`: the head is none; `Busy`: the name is taken; `NotAllowed`: the parent may have no
     /// children.
     fn make(&self, parent: InstanceId, name: &str, head: &[u8]) -> Result<InstanceId, Error>;
+    /// Makes the memory of a successor of an instance (live replacement), in the same way: what it will have instead of its content. The
+    /// values are a number, for the calls below, and where the image begins behind the beginning of the region of the instance, for which it is
+    /// linked. `VersionMismatch`: it does not serve each export of the instance with the same version; `NotSupported`: that one runs to
+    /// completion, is in the kernel domain or not alone in its domain, has memory for DMA, or other use of the floating-point unit;
+    /// `TooLarge`: there is no room for it in its region; `Busy`: it has a successor already.
+    fn make_successor(
+        &self,
+        parent: InstanceId,
+        of: InstanceId,
+        head: &[u8],
+    ) -> Result<(InstanceId, u64), Error>;
     /// `pages` pages at `address`, the caller's own or of the image's shelf, become the content of a new instance, `offset` bytes
     /// behind the beginning of its region, in a segment of this `content` (a `CONTENT_*` of the record, which says the rights; of the
     /// startup page that of constants). Own pages leave the caller, who reaches them no more; those of the shelf are shared, and nobody
@@ -126,6 +170,21 @@ pub trait InstanceControl {
     fn retire(&self, instance: InstanceId) -> Result<(), Error>;
     /// The same of one by its name that `parent` had loaded, or a descendant of it. `NotFound`; `NotAllowed`: it had not.
     fn retire_child(&self, parent: InstanceId, name: &str) -> Result<(), Error>;
-    /// The same of all that were made and never begun: their loader has died.
+    /// The number of an instance that lives and can be replaced. `NotAllowed`: the system ends with it; `Dead`: it does not live.
+    fn replaceable(&self, name: &str) -> Result<InstanceId, Error>;
+    /// An instance, whose callers wait and of whom none is inside, ends and lives again with the content of its successor; or with its own again,
+    /// by the same call; `is_new`: no life was on that content. Comes back when it serves. From now on it is on *trial*: if it dies, it lives again only by this call or
+    /// `settle`. `TimedOut`: it does not serve at that time in ticks; `Dead`: it has died since; `Busy`: another is on trial.
+    fn exchange(
+        &self,
+        caller: Caller,
+        instance: InstanceId,
+        successor: InstanceId,
+        is_new: bool,
+        until: u64,
+    ) -> Result<(), Error>;
+    /// The trial of an instance is over: it stays as it is.
+    fn settle(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
+    /// [`InstanceControl::retire`] of all that were made and never begun: their loader has died.
     fn retire_made(&self) -> Result<(), Error>;
 }

@@ -50,6 +50,9 @@ pub trait MemoryControl {
     /// start: data again as in the image, the rest zero. `but_stacks`: those on which clients' threads run stay as they are, since
     /// some may have come already, with what they bring.
     fn renew(&self, instance: InstanceId, cursor: u64, but_stacks: bool) -> Result<u64, Error>;
+    /// Exchanges the content of a dead instance, after `release`, and that of its successor (`DomainMemory::make_successor`), which is whole. Its clients'
+    /// stacks, what the description gave it and its log stay.
+    fn exchange(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error>;
     /// After `renew`: the next life begins; a thread that enters it finds its memory, but, if its callers wait until it serves, not the
     /// page by which it says so.
     fn revive(&self, instance: InstanceId) -> Result<(), Error>;

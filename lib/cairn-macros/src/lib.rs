@@ -32,6 +32,8 @@ use proc_macro::TokenStream;
 ///   `cairn::window::ReadWindow<'_>` and `&mut [u8]` is `cairn::window::WriteWindow<'_>`.
 /// - `EchoProxy` is what a client calls, with plain slices. `Caller`, `CallerThread`, `Now` and
 ///   `PortalIndex` are not parameters there: the portal fills them in.
+/// - `#[waits]` before a method says that its calls can wait inside of the server for as long as they like, for input perhaps: a server
+///   that is replaced (live replacement) sends them back by `Error::Moved`, and the proxy makes the call again.
 /// - `EchoProxy::DESCRIPTOR` and `EchoProxy::METHODS` describe it.
 #[proc_macro_attribute]
 pub fn interface(attribute: TokenStream, item: TokenStream) -> TokenStream {

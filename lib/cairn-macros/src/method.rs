@@ -13,7 +13,12 @@ pub struct Method {
     parameters: Vec<(Ident, Parameter)>,
     pub value: Type,
     error: Type,
+    /// It waits, so its call may have to be made again when its server is replaced.
+    waits: bool,
 }
+
+/// The attribute that says so.
+const WAITS: &str = "waits";
 
 /// Names that the proxy has for itself.
 const RESERVED: [&str; 6] =
@@ -56,8 +61,10 @@ impl Method {
             return Err(errors);
         }
         check_place(signature, &parameters, &value)?;
-        let documentation = item.attrs.clone();
-        Ok(Method { documentation, name: signature.ident.clone(), parameters, value, error })
+        let mut documentation = item.attrs.clone();
+        documentation.retain(|attribute| !attribute.path().is_ident(WAITS));
+        let waits = documentation.len() < item.attrs.len();
+        Ok(Method { documentation, name: signature.ident.clone(), parameters, value, error, waits })
     }
 
     /// The method in the trait that a server implements.
@@ -158,12 +165,13 @@ impl Method {
         // What comes back of an object is where the client wanted it.
         let place = self.place();
         let decoded = if place.is_some() { quote!(()) } else { quote!(#value) };
+        let by = if self.waits { quote!(call_again) } else { quote!(call) };
         let body = quote! {
             #new_staging
             #[allow(unused_mut)]
             let mut #call = ::cairn::__expansion::Arguments::new();
             #(#arguments)*
-            self.portals.call::<WORDS, #decoded, #error>(#number, #call)
+            self.portals.#by::<WORDS, #decoded, #error>(#number, #call)
         };
         let body = match place {
             Some(place) => {
@@ -379,10 +387,12 @@ const TOO_MANY: &str = "too many parameters: a call has 7 words beside the contr
 fn check_form(item: &TraitItemFn) -> Result<(), Error> {
     let signature = &item.sig;
     for attribute in &item.attrs {
-        if !attribute.path().is_ident("doc") {
+        let is_waits =
+            attribute.path().is_ident(WAITS) && attribute.meta.require_path_only().is_ok();
+        if !is_waits && !attribute.path().is_ident("doc") {
             return Err(Error::new_spanned(
                 attribute,
-                "a method of an interface has only documentation comments as attributes",
+                "a method of an interface has only documentation comments as attributes, and `#[waits]`",
             ));
         }
     }

@@ -32,6 +32,7 @@ pub const REPLY_WORDS: usize = 4;
 /// portal fills in.
 ///
 /// It is apart from [`Staging`] so that the compiler can keep it in registers.
+#[derive(Clone)]
 pub struct Arguments {
     words: [u64; REGISTERS],
     used: usize,
@@ -160,6 +161,9 @@ impl Default for Call<'_> {
     }
 }
 
+/// As often in a row a call is made again because its server is replaced: one that says so again and again is not.
+const MOVES: usize = 16;
+
 /// A block of consecutive portals, one for each method of an interface. It is a number: a portal
 /// that is not there answers [`Error::NoPortal`].
 #[derive(Clone, Copy, Debug)]
@@ -254,6 +258,23 @@ impl Portals {
             return Err(E::from_status(status));
         }
         Ok(T::from_words(words)?)
+    }
+
+    /// The same of a method that waits: a server that is replaced sends it back by [`Error::Moved`], and it goes to the successor.
+    pub fn call_again<const WORDS: usize, T: Value, E: MethodError>(
+        self,
+        method: u32,
+        arguments: Arguments,
+    ) -> Result<T, E> {
+        for _ in 0..MOVES {
+            let (status, words) = self.invoke::<WORDS, REPLY_WORDS>(method, arguments.clone());
+            match status {
+                0 => return Ok(T::from_words(words)?),
+                moved if moved == Error::Moved.status() => {}
+                status => return Err(E::from_status(status)),
+            }
+        }
+        Err(E::from_status(Error::Moved.status()))
     }
 
     /// Status and words of the reply; those behind `REPLY` are zero.

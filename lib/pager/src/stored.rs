@@ -116,12 +116,7 @@ impl Stored {
             .try_for_each(|range| self.paging.unmap(range.number, page.number, 1))
     }
 
-    fn read(
-        &mut self,
-        frame: usize,
-        page: Page,
-        backing: &mut impl Backing,
-    ) -> Result<(), Error> {
+    fn read(&mut self, frame: usize, page: Page, backing: &mut impl Backing) -> Result<(), Error> {
         backing.read(self.number(page), &mut self.buffer)?;
         self.buffer.store(&self.frame(frame)?);
         Ok(())
@@ -133,12 +128,7 @@ impl Stored {
         Ok(self.buffer.load(&memory))
     }
 
-    fn write(
-        &mut self,
-        frame: usize,
-        page: Page,
-        backing: &mut impl Backing,
-    ) -> Result<(), Error> {
+    fn write(&mut self, frame: usize, page: Page, backing: &mut impl Backing) -> Result<(), Error> {
         self.sums[frame] = self.copy(frame)?;
         backing.write(self.number(page), &self.buffer)
     }

@@ -39,7 +39,16 @@ mod tests {
         let (names, domain) = trusted(Placements::Domain);
         assert_eq!(
             names,
-            ["scheduler", "interrupts", "supervisor", "memory", "names", "portals", "log", "loader"]
+            [
+                "scheduler",
+                "interrupts",
+                "supervisor",
+                "memory",
+                "names",
+                "portals",
+                "log",
+                "loader"
+            ]
         );
         let (names, system) = trusted(Placements::System);
         assert_eq!((names[2].as_str(), names[7].as_str(), names.len()), ("idle", "clock", 11));

@@ -1,15 +1,26 @@
-//! Measures how long it takes to load a package of 64 KiB, up to its first instruction, and to unload it.
+//! Measures how long it takes to load a package of 64 KiB, up to its first instruction, and to unload it, and for how long a client waits
+//! while its server gets that content.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::measure::Stamp;
+use cairn::measure::{Mark, Stamp, unused_mark};
+use cairn::thread::Stack;
+use cairn::time::{now, ticks};
 use cairn_bench::{Loaded, Meter, Report, Rounds};
-use cairn_interfaces::{Console, Loader, Portals, Threads};
+use cairn_interfaces::{Console, Loader, Portals, Replacement, Threads, spawn};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 cairn::component! {
     name: "loading",
-    imports: { console: Console, loader: Loader, portals: Portals, threads: Threads },
+    imports: {
+        console: Console,
+        loader: Loader,
+        replacement: Replacement,
+        portals: Portals,
+        threads: Threads,
+        kept: Loaded,
+    },
     main: main,
 }
 
@@ -18,6 +29,38 @@ const ROUNDS: usize = 30;
 /// A round takes as long as many calls.
 const WEIGHT: usize = 100;
 const NAME: &str = "loaded";
+/// Of the thread that calls what is replaced, above that of the one that has it replaced.
+const CALLER_PRIORITY: u8 = 60;
+/// Between two of its calls.
+const BETWEEN_MICROSECONDS: u64 = 20;
+
+static STACK: Stack<8192> = Stack::new();
+/// When its longest call began, and when it ended.
+static LONGEST: [Mark; 2] = [const { unused_mark() }; 2];
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Calls what is replaced, all the time.
+fn call(_: u64) {
+    while !STOP.load(Relaxed) {
+        let begin = Stamp::begin();
+        imports::KEPT.begun().expect("no call is lost");
+        let end = Stamp::end();
+        let [first, last] = LONGEST.each_ref().map(Stamp::load);
+        if end.instructions - begin.instructions > last.instructions - first.instructions {
+            begin.store(&LONGEST[0]);
+            end.store(&LONGEST[1]);
+        }
+        let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS));
+    }
+}
+
+fn replace() -> [Stamp; 2] {
+    LONGEST.each_ref().map(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
+    imports::REPLACEMENT.replace("kept", NAME, 1000).expect("it is replaced");
+    // Who waited has its turn.
+    let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS * 10));
+    LONGEST.each_ref().map(Stamp::load)
+}
 
 fn load() -> Stamp {
     imports::LOADER.load(NAME, NAME).expect("it is loaded");
@@ -64,6 +107,17 @@ fn main() {
                 samples.add(meter.since(begin, end));
             }
         }
+    });
+    report.samples(format_args!("replace.pause"), 1, |samples| {
+        let caller = spawn(imports::THREADS, &STACK, call, 0, CALLER_PRIORITY).expect("a thread");
+        for round in rounds.all() {
+            let [begin, end] = replace();
+            if rounds.counts(round) {
+                samples.add(meter.since(begin, end));
+            }
+        }
+        STOP.store(true, Relaxed);
+        let _ = caller.join();
     });
     report.end();
 }

@@ -7,9 +7,7 @@ use cairn::sync::Mutex;
 use cairn::{CallerThread, Error, PortalIndex};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_driver_interfaces::{BLOCK_SIZE, Blocks};
-use cairn_interfaces::{
-    Memory, MemoryStatistics, PageFault, PageStore, Pager, Paging, Portals,
-};
+use cairn_interfaces::{Memory, MemoryStatistics, PageFault, PageStore, Pager, Paging, Portals};
 use cairn_pager::stored::{Backing, Buffer, Stored};
 
 /// The disk.

@@ -80,13 +80,7 @@ pub struct Checkpoints {
 impl Checkpoints {
     /// Nothing.
     pub const fn new() -> Checkpoints {
-        Checkpoints {
-            number: 0,
-            shape: 0,
-            committed: [0; MAP],
-            now: [0; MAP],
-            is_unsure: false,
-        }
+        Checkpoints { number: 0, shape: 0, committed: [0; MAP], now: [0; MAP], is_unsure: false }
     }
 
     /// Finds the last checkpoint; its number, 0 if there is none yet. `shape` is what the sections are: `NotSupported`, if the checkpoint is of

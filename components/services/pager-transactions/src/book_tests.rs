@@ -54,9 +54,8 @@ impl Machine for World {
     }
 
     fn unmap(&mut self, client: usize, first: usize, pages: usize) -> Result<(), Error> {
-        self.mapped.retain(|(other, page), _| {
-            *other != client || !(first..first + pages).contains(page)
-        });
+        self.mapped
+            .retain(|(other, page), _| *other != client || !(first..first + pages).contains(page));
         Ok(())
     }
 
@@ -269,9 +268,10 @@ fn answers_that_are_mapped_late_show_nothing_of_others() {
                 }
             }
             for ((client, page), (frame, writable)) in &world.mapped {
-                let shared = world.mapped.iter().any(|((other, _), (same, _))| {
-                    same == frame && other != client
-                });
+                let shared = world
+                    .mapped
+                    .iter()
+                    .any(|((other, _), (same, _))| same == frame && other != client);
                 assert!(!(*writable && shared), "{seed} {step}: page {page} of {client}");
             }
         }

@@ -102,8 +102,9 @@ fn begin_life(range: &Range, life: u64) -> Result<(), Error> {
 #[cold]
 fn clean(range: u64) -> Result<(), Error> {
     let _cleaning = CLEANING.lock()?;
-    let is_dead =
-        |range: &ServedRange| imports::PAGING.client(range.number).is_ok_and(|client| !client.lives);
+    let is_dead = |range: &ServedRange| {
+        imports::PAGING.client(range.number).is_ok_and(|client| !client.lives)
+    };
     let dead = cairn_pager::ranges(imports::PAGING).filter(is_dead);
     dead.filter_map(|range| RANGES.get(range.number as usize)).for_each(clear);
     if with(|pool, _| pool.free()) == Some(0) {

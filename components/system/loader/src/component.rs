@@ -1,7 +1,7 @@
 //! Entry points.
 
 use super::failure::{Failures, unloading};
-use super::load;
+use super::{exchange, load, replace};
 use cairn::sync::Mutex;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, InstanceId};
@@ -21,11 +21,16 @@ cairn::component! {
         domain_memory: interfaces::DomainMemory,
         domain_portals: interfaces::DomainPortals,
         instances: interfaces::InstanceControl,
+        threads: interfaces::Threads,
     },
-    exports: { loader: interfaces::Loader = SERVER },
+    exports: {
+        loader: interfaces::Loader = SERVER,
+        replacement: interfaces::Replacement = SERVER,
+    },
+    main: exchange::main,
 }
 
-pub use imports::{DOMAIN_MEMORY, DOMAIN_PORTALS, INSTANCES, MEMORY, PACKAGES};
+pub use imports::{DOMAIN_MEMORY, DOMAIN_PORTALS, INSTANCES, MEMORY, PACKAGES, PORTALS, THREADS};
 
 /// The head of the package that is loaded, in whole pages: it is passed on in a window.
 #[repr(C, align(4096))]
@@ -83,5 +88,20 @@ impl interfaces::Loader for Server {
     fn explain(&self, caller: Caller, text: WriteWindow<'_>) -> Result<usize, Error> {
         let state = STATE.lock()?;
         text.write(0, state.failures.of(caller.0)?.bytes())
+    }
+}
+
+impl interfaces::Replacement for Server {
+    fn replace(
+        &self,
+        caller: Caller,
+        name: ReadWindow<'_>,
+        package: ReadWindow<'_>,
+        milliseconds: u64,
+    ) -> Result<u64, Error> {
+        let (mut package_buffer, mut name_buffer) = ([0; NAME_SIZE], [0; NAME_SIZE]);
+        let package = package.text(&mut package_buffer)?;
+        let name = name.text(&mut name_buffer)?;
+        with(caller, |head| replace::replace(head, caller.0, name, package, milliseconds))
     }
 }

@@ -2,29 +2,23 @@
 //! copied into pages of the loader's own, which leave it.
 
 use super::component::{DOMAIN_MEMORY, MEMORY};
-use super::load::Source;
-use cairn::{Error, InstanceId};
-use cairn_abi::RegionId;
-use cairn_abi::address::{PAGE_SIZE, region};
+use super::load::{Place, Source};
+use cairn::Error;
+use cairn_abi::address::PAGE_SIZE;
 use cairn_loader::package::Segment;
-use cairn_loader::placement::Placement;
 use core::iter::Peekable;
 
 /// Pages that are copied at once: so many of its quota the loader needs for it.
 const PAGES_AT_ONCE: u64 = 16;
 
 /// Gives an instance all content of its image.
-pub fn give_segments(
-    source: &Source,
-    instance: InstanceId,
-    placement: &Placement,
-) -> Result<(), Error> {
+pub fn give_segments(source: &Source, place: &Place) -> Result<(), Error> {
     let words = source.head.relocation_bytes().step_by(4);
     let words = words.map(|at| source.bytes.load_u32(at as usize));
     let mut relocations = source.head.relocations(words).peekable();
     for segment in source.head.segments() {
         let pages = segment.file_size.div_ceil(PAGE_SIZE);
-        let place = placement.image().start + segment.offset;
+        let offset = place.placement.image().start + segment.offset;
         let end = segment.image().end;
         let is_relocated = match relocations.peek() {
             Some(Ok(offset)) => *offset < end,
@@ -35,11 +29,11 @@ pub fn give_segments(
             continue;
         }
         if !source.is_shelved || segment.is_writable() || is_relocated {
-            copy(source, instance, &segment, placement, &mut relocations)?;
+            copy(source, place, &segment, &mut relocations)?;
             continue;
         }
         let address = source.bytes.address() as u64 + segment.file_offset;
-        DOMAIN_MEMORY.give(instance, place, address, pages, segment.content)?;
+        DOMAIN_MEMORY.give(place.number, offset, address, pages, segment.content)?;
     }
     Ok(())
 }
@@ -47,13 +41,12 @@ pub fn give_segments(
 /// Copies a segment, and adds the image's begin to the words that hold addresses.
 fn copy<F>(
     source: &Source,
-    instance: InstanceId,
+    place: &Place,
     segment: &Segment,
-    placement: &Placement,
     relocations: &mut Peekable<impl Iterator<Item = Result<u64, F>>>,
 ) -> Result<(), Error> {
-    let image = placement.image().start;
-    let begin = region(RegionId(instance.0)) + image;
+    let image = place.placement.image().start;
+    let begin = place.region + image;
     let mut done = 0;
     while done < segment.file_size {
         let bytes = (segment.file_size - done).min(PAGES_AT_ONCE * PAGE_SIZE);
@@ -70,8 +63,8 @@ fn copy<F>(
             let at = word.map_or(0, |word| word - offset) as usize;
             pages.store(at, pages.load(at).wrapping_add(begin));
         }
-        let (place, address) = (image + offset, pages.address() as u64);
-        DOMAIN_MEMORY.give(instance, place, address, count, segment.content)?;
+        let (at, address) = (image + offset, pages.address() as u64);
+        DOMAIN_MEMORY.give(place.number, at, address, count, segment.content)?;
         // They are another's.
         core::mem::forget(pages);
         done += bytes;

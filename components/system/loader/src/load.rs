@@ -3,7 +3,7 @@
 use super::component::{DOMAIN_MEMORY, DOMAIN_PORTALS, HeadBytes, INSTANCES};
 use super::content;
 use super::failure::failed;
-use super::fetch::fetch;
+use super::fetch::{Fetched, fetch};
 use super::startup;
 use cairn::section::Section;
 use cairn::text::Line;
@@ -20,6 +20,54 @@ pub struct Source<'a> {
     pub is_shelved: bool,
     /// Its head, checked.
     pub head: Head<'a>,
+    /// The bytes of that.
+    pub head_bytes: &'a [u8],
+}
+
+/// Where the content of a package comes.
+pub struct Place {
+    /// The number under which it is made.
+    pub number: InstanceId,
+    /// First address of the region for which it is linked.
+    pub region: u64,
+    /// Where it is in there.
+    pub placement: Placement,
+}
+
+impl<'a> Source<'a> {
+    /// Fetches a package, and checks its head.
+    pub fn fetch(
+        fetched: &'a mut Option<Fetched>,
+        buffer: &'a mut HeadBytes,
+        package: &str,
+    ) -> Result<Source<'a>, Error> {
+        let fetched = fetched.insert(fetch(buffer, package)?);
+        let bytes = fetched.bytes();
+        let length = bytes.size().min(buffer.0.len());
+        for (place, bytes_of) in (0..length).step_by(8).zip(buffer.0.as_chunks_mut::<8>().0) {
+            *bytes_of = bytes.load(place).to_le_bytes();
+        }
+        let head = Head::read(&buffer.0[..length]).map_err(|fault| {
+            failed(
+                Error::Malformed,
+                format_args!("the package `{package}` cannot be read: {fault}"),
+            )
+        })?;
+        let head_bytes = &buffer.0[..head.numbers().head_size as usize];
+        Ok(Source { bytes, is_shelved: fetched.is_shelved(), head, head_bytes })
+    }
+
+    /// What it takes, with so many stacks for calls.
+    pub fn wanted(&self, call_stacks: u64) -> Wanted {
+        let head = self.head.numbers();
+        Wanted {
+            image: head.image_size.into(),
+            heap: head.heap,
+            stack: head.stack,
+            call_stack: head.call_stack,
+            call_stacks,
+        }
+    }
 }
 
 /// Makes an instance called `name` of a package, as a child of `parent`.
@@ -35,22 +83,20 @@ pub fn load(
         let error = Error::BadArgument;
         return Err(failed(error, format_args!("`{name}` is no name of an instance")));
     }
-    let fetched = fetch(buffer, package)?;
-    let bytes = fetched.bytes();
-    let length = bytes.size().min(buffer.0.len());
-    for (place, bytes_of) in (0..length).step_by(8).zip(buffer.0.as_chunks_mut::<8>().0) {
-        *bytes_of = bytes.load(place).to_le_bytes();
-    }
-    let head = Head::read(&buffer.0[..length]).map_err(|fault| {
-        failed(Error::Malformed, format_args!("the package `{package}` cannot be read: {fault}"))
-    })?;
-    let size = head.numbers().head_size as usize;
-    let made = DOMAIN_MEMORY.make(parent, name, &buffer.0[..size]);
+    let mut fetched = None;
+    let source = Source::fetch(&mut fetched, buffer, package)?;
+    let made = DOMAIN_MEMORY.make(parent, name, source.head_bytes);
     let instance = made.map_err(|error| {
         failed(error, format_args!("no memory for `{name}`: {}", lacking(error)))
     })?;
-    let source = Source { bytes, is_shelved: fetched.is_shelved(), head };
-    let made = fill(&source, instance, name)
+    let region = RegionId(instance.0);
+    let wanted = source.wanted(source.head.numbers().activations.into());
+    let place = Place {
+        number: instance,
+        region: cairn_abi::address::region(region),
+        placement: Placement::new(&wanted, region),
+    };
+    let made = fill(&source, &place, name)
         .and_then(|()| connect(&source.head, instance, name))
         .and_then(|()| {
             INSTANCES.begin(instance).map_err(|error| {
@@ -77,7 +123,7 @@ pub fn load(
 }
 
 /// What a parent or the system lacks.
-fn lacking(error: Error) -> &'static str {
+pub fn lacking(error: Error) -> &'static str {
     match error {
         Error::Exhausted => "its parent's quota, or what the system has left, does not hold it",
         Error::NotAllowed => "its parent may have no more children",
@@ -87,20 +133,10 @@ fn lacking(error: Error) -> &'static str {
 }
 
 /// Puts the content into the memory that was made for it.
-fn fill(source: &Source, instance: InstanceId, name: &str) -> Result<(), Error> {
-    let head = source.head.numbers();
-    let wanted = Wanted {
-        image: head.image_size.into(),
-        heap: head.heap,
-        stack: head.stack,
-        call_stack: head.call_stack,
-        call_stacks: head.activations.into(),
-    };
-    let region = RegionId(instance.0);
-    let placement = Placement::new(&wanted, region);
-    content::give_segments(source, instance, &placement)
-        .and_then(|()| startup::give(&source.head, instance, name, &placement))
-        .and_then(|()| DOMAIN_MEMORY.finish(instance))
+pub fn fill(source: &Source, place: &Place, name: &str) -> Result<(), Error> {
+    content::give_segments(source, place)
+        .and_then(|()| startup::give(&source.head, place, name))
+        .and_then(|()| DOMAIN_MEMORY.finish(place.number))
         .map_err(|error| failed(error, format_args!("no content for `{name}`: {}", error.text())))
 }
 
@@ -109,6 +145,11 @@ fn connect(head: &Head, instance: InstanceId, name: &str) -> Result<(), Error> {
     DOMAIN_PORTALS.add_domain(instance).map_err(|error| {
         failed(error, format_args!("no portals for `{name}`: {}", error.text()))
     })?;
+    connect_imports(head, instance)
+}
+
+/// The same, of an instance whose domain there is.
+pub fn connect_imports(head: &Head, instance: InstanceId) -> Result<(), Error> {
     head.imports().try_for_each(|import| connect_import(&import, instance))
 }
 

@@ -9,9 +9,11 @@
 mod machine {
     mod component;
     mod content;
+    mod exchange;
     mod failure;
     mod fetch;
     mod load;
+    mod replace;
     mod startup;
 }
 

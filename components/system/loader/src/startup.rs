@@ -1,39 +1,33 @@
 //! The startup page of an instance.
 
 use super::component::{DOMAIN_MEMORY, MEMORY};
+use super::load::Place;
 use cairn::component::Interface;
 use cairn::section::Section;
-use cairn::{Error, InstanceId, environment};
-use cairn_abi::RegionId;
-use cairn_abi::address::{STARTUP_OFFSET, region};
+use cairn::{Error, environment};
+use cairn_abi::address::STARTUP_OFFSET;
 use cairn_abi::descriptor::name;
 use cairn_abi::record::CONTENT_CONSTANTS;
 use cairn_abi::startup::{ARGUMENT_SIZE, MAGIC, Startup};
 use cairn_interfaces::{Memory, Portals, Threads};
 use cairn_loader::package::Head;
-use cairn_loader::placement::Placement;
 use core::mem::offset_of;
 
 /// Writes it, and gives it to the instance.
-pub fn give(
-    head: &Head,
-    instance: InstanceId,
-    called: &str,
-    placement: &Placement,
-) -> Result<(), Error> {
+pub fn give(head: &Head, place: &Place, called: &str) -> Result<(), Error> {
     let pages = MEMORY.pages(1)?;
-    fill(&pages, head, instance, called, placement);
+    fill(&pages, head, place, called);
     let address = pages.address() as u64;
-    DOMAIN_MEMORY.give(instance, STARTUP_OFFSET, address, 1, CONTENT_CONSTANTS)?;
+    DOMAIN_MEMORY.give(place.number, STARTUP_OFFSET, address, 1, CONTENT_CONSTANTS)?;
     // It is another's.
     core::mem::forget(pages);
     Ok(())
 }
 
 /// Writes what is not zero.
-fn fill(page: &Section, head: &Head, instance: InstanceId, called: &str, placement: &Placement) {
+fn fill(page: &Section, head: &Head, place: &Place, called: &str) {
     let (own, numbers) = (environment::startup(), head.numbers());
-    let begin = region(RegionId(instance.0));
+    let Place { number: instance, region: begin, placement } = place;
     let first_portal = |of: &str, version: u64| {
         let mut imports = head.imports().filter(|import| import.server.is_some());
         let import = imports.find(|import| import.interface() == of && import.version == version);

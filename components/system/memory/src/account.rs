@@ -55,6 +55,11 @@ impl Account {
         Ok(())
     }
 
+    /// Something else is said of it from now on, while it is dead.
+    pub(crate) fn renew(&self, said: Said) {
+        self.said.store(said.word(), Relaxed);
+    }
+
     /// The number is nobody's, and what its pages were is not for the next one.
     pub(crate) fn retire(&self) {
         self.said.store(RETIRED, Relaxed);

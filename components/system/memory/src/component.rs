@@ -193,6 +193,10 @@ impl interfaces::MemoryControl for Server {
         with(|manager| manager.renew(instance, cursor, but_stacks))
     }
 
+    fn exchange(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
+        with(|manager| manager.exchange(instance, successor))
+    }
+
     fn revive(&self, instance: InstanceId) -> Result<(), Error> {
         with(|manager| manager.revive(instance))
     }

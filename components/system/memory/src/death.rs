@@ -7,7 +7,6 @@ use crate::sections;
 use crate::settled::Settled;
 use crate::tables::{self, Root, WRITE};
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
-use cairn_abi::loadable::Entries;
 use cairn_abi::record::{CONTENT_CLIENT_STACK, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
@@ -93,28 +92,25 @@ impl<'a> Manager<'a> {
     /// 0 first, then what it answers, until 0. `but_stacks`: those on which clients' threads run stay as they are.
     pub fn renew(&self, instance: InstanceId, at: u64, but_stacks: bool) -> Result<u64, Error> {
         let record = self.record(instance)?;
-        let (mut place, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
+        let (from, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
         let mut left = WORDS_OF_STEP;
         let root = self.root_of(record)?;
         // It goes on where it was, and not with all that are before.
-        let own = self.segment_places(instance).range();
-        let from = place.max(own.start);
-        let segments = self.record.segments.part(Entries::of(from..own.end));
-        let renewed = (from..)
-            .zip(segments)
-            .filter(|(_, segment)| segment.instance() == instance)
+        let renewed = self
+            .placed_segments(instance)
+            .skip_while(|(number, _)| at != 0 && *number != from)
             .filter(|(_, segment)| segment.flags() & WRITE as u32 != 0)
             .filter(|(_, segment)| !but_stacks || segment.content() != CONTENT_CLIENT_STACK);
         for (number, segment) in renewed {
             let segment = segment.read();
-            (place, done) = (number, if number == place { done } else { 0 });
+            done = if number == from { done } else { 0 };
             while left > 0 && done * 8 < segment.size {
                 let words = (segment.size / 8 - done).min(left);
                 let words = self.renew_words(root, &segment, done, words);
                 (done, left) = (done + words, left - words);
             }
             if done * 8 < segment.size {
-                return Ok((place as u64) << 32 | done);
+                return Ok((number as u64) << 32 | done);
             }
         }
         Ok(0)

@@ -194,14 +194,14 @@ macro_rules! fields {
 }
 
 fields! {
-    Instance: number: InstanceId, domain: DomainId, region: RegionId, leader: InstanceId, parent: InstanceId, next_fellow: InstanceId,
+    Instance: number: InstanceId, domain: DomainId, region: RegionId, leader: InstanceId, parent: InstanceId, next_fellow: InstanceId, successor_of: InstanceId,
         in_kernel: u8, callers_wait: u8, on_demand: u8, run_to_completion: u8, essential: u32, children: u32, recovery_priority: u32,
         start_address: u64, entries: u64, entries_span: u64, memory: u64, memory_used: u64, sections: u64, log: u64, log_size: u64,
         space: Space;
     Activation: instance: InstanceId, client: InstanceId, index: u32, windows: u64;
     Segment: instance: InstanceId, content: u16, flags: u32, address: u64, size: u64, physical: u64, initial: u64;
     Export: instance: InstanceId;
-    Method:;
+    Method: entry: u64;
     Slot:;
     Portal: client: InstanceId, export: u32;
     Thread: instance: InstanceId;

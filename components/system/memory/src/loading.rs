@@ -8,6 +8,7 @@ mod finish;
 mod give;
 mod record;
 mod retire;
+mod successor;
 
 use crate::manager::Manager;
 use crate::numbers::Stage;
@@ -47,11 +48,27 @@ struct New<'a> {
     root: Root,
     head: &'a Head<'a>,
     placement: Placement,
+    /// Of a successor: whose.
+    linked: Option<Linked>,
+}
+
+/// Where a successor will be.
+#[derive(Clone, Copy)]
+struct Linked {
+    /// Of which instance it is the successor.
+    of: InstanceId,
+    /// Where the region of that begins.
+    region: u64,
 }
 
 impl New<'_> {
     fn address(&self, offset: u64) -> u64 {
         self.record.start_address + offset
+    }
+
+    /// The address as its own code has it.
+    fn linked(&self, offset: u64) -> u64 {
+        self.linked.map_or(self.record.start_address, |linked| linked.region) + offset
     }
 }
 
@@ -73,14 +90,24 @@ impl Manager<'_> {
     /// `Exhausted`: the parent's quotas do not hold it, or no number is free; `NotAllowed`: the parent may load nothing;
     /// `TooLarge`: it needs more than there is for one; `Busy`: another has the name.
     pub fn make(&self, parent: InstanceId, text: &str, head: &Head) -> Result<InstanceId, Error> {
-        let name = name(text)?;
+        self.make_linked(parent, name(text)?, head, None)
+    }
+
+    /// The same, or the successor of an instance, for which its place is known.
+    fn make_linked(
+        &self,
+        parent: InstanceId,
+        name: Name,
+        head: &Head,
+        linked: Option<(Placement, Linked)>,
+    ) -> Result<InstanceId, Error> {
         let numbers = head.numbers();
         let of_parent = self.record(parent)?;
         let parent_children = of_parent.children();
         if parent_children == 0 {
             return Err(Error::NotAllowed);
         }
-        let mut new = self.find_place(head)?;
+        let mut new = self.find_place(head, linked)?;
         let number = self.state.numbers.get(new.number)?;
         let result = self.take_name(&mut new, name).and_then(|()| {
             let children = 1 + numbers.children;
@@ -116,7 +143,11 @@ impl Manager<'_> {
     }
 
     /// A number that nobody has, with places that are enough.
-    fn find_place<'a>(&self, head: &'a Head<'a>) -> Result<New<'a>, Error> {
+    fn find_place<'a>(
+        &self,
+        head: &'a Head<'a>,
+        linked: Option<(Placement, Linked)>,
+    ) -> Result<New<'a>, Error> {
         let loadable = self.header.loadable;
         let all = (loadable.start..loadable.end).chain(1..loadable.start);
         let mut error = Error::Exhausted;
@@ -125,7 +156,7 @@ impl Manager<'_> {
             if self.account(number).is_ok() || state.take(Stage::Unused).is_err() {
                 continue;
             }
-            match self.place_at(number, head) {
+            match self.place_at(number, head, linked) {
                 Ok(new) => return Ok(new),
                 Err(reason) => error = reason,
             }
@@ -135,7 +166,12 @@ impl Manager<'_> {
     }
 
     /// What is made under a number that is taken, if it has places enough.
-    fn place_at<'a>(&self, number: InstanceId, head: &'a Head<'a>) -> Result<New<'a>, Error> {
+    fn place_at<'a>(
+        &self,
+        number: InstanceId,
+        head: &'a Head<'a>,
+        linked: Option<(Placement, Linked)>,
+    ) -> Result<New<'a>, Error> {
         let record = self.place(number)?.read();
         let slot = self.record.slots.get(number.index() - 1).ok_or(Error::Exhausted)?.read();
         // Another thread took it, or it is of the kernel domain, or shares a domain.
@@ -150,11 +186,15 @@ impl Manager<'_> {
             call_stack: numbers.call_stack,
             call_stacks: numbers.activations.into(),
         };
-        let placement = Placement::new(&wanted, record.region);
-        let stacks = 1 + numbers.activations;
+        let placement = match linked {
+            Some((placement, _)) => placement,
+            None => Placement::new(&wanted, record.region),
+        };
+        let stacks = placement.stacks().count() as u32;
         let fits = placement.end() <= record.entries_span
             && stacks <= slot.activations.count
-            && numbers.counts.segments + 1 + stacks <= slot.segments.count
+            && stacks - 1 <= slot.stacks.count
+            && numbers.counts.segments + 2 <= slot.segments.count
             && numbers.counts.exports <= slot.exports.count
             && numbers.counts.methods <= slot.methods.count
             && u64::from(numbers.names) <= record.names.end - record.names.start
@@ -163,7 +203,8 @@ impl Manager<'_> {
         if !fits {
             return Err(Error::TooLarge);
         }
-        Ok(New { number, slot, record, root, head, placement })
+        let linked = linked.map(|(_, linked)| linked);
+        Ok(New { number, slot, record, root, head, placement, linked })
     }
 
     /// Enters a name into the record, if no other instance has it. Of two that do it at the same time none may get it.
@@ -195,24 +236,35 @@ impl Manager<'_> {
             self.map_zeros(new, zeros, rights(segment.content))?;
         }
         self.map_zeros(new, new.placement.heap(), OWN | USER | READ | WRITE)?;
+        for stack in new.placement.stacks() {
+            self.map_zeros(new, stack, OWN | USER | READ | WRITE)?;
+        }
+        // Clients' stacks, the log and whether it serves are the instance's, whatever content it has.
+        if new.linked.is_none() {
+            self.map_aliases(new)?;
+            self.map_log(new)?;
+            if new.head.numbers().says_ready & !new.head.numbers().callers_wait & 1 != 0 {
+                let ready = self.tables.find(new.root, new.address(READY_OFFSET));
+                // What is there [`Manager::finish`] knows.
+                tables::reserve(ready.ok_or(Error::TooLarge)?);
+            }
+        }
+        self.write_record(new);
+        self.write_exports(new);
+        self.settle();
+        Ok(())
+    }
+
+    /// Portals write to the top pages of stacks.
+    fn map_aliases(&self, new: &New) -> Result<(), Error> {
         let activations = self.record.activations.part(new.slot.activations);
         for (stack, activation) in new.placement.stacks().zip(activations) {
-            self.map_zeros(new, stack.clone(), OWN | USER | READ | WRITE)?;
             let top = new.address(stack.end - PAGE_SIZE);
             let page = self.tables.find(new.root, top).map(tables::page);
             let alias = self.tables.find(new.root, stack_alias(activation.index()));
             let (Some(page), Some(alias)) = (page, alias) else { return Err(Error::TooLarge) };
             tables::map_over(alias, page, GLOBAL | READ | WRITE);
         }
-        self.map_log(new)?;
-        if new.head.numbers().says_ready & !new.head.numbers().callers_wait & 1 != 0 {
-            let ready = self.tables.find(new.root, new.address(READY_OFFSET));
-            // What is there [`Manager::finish`] knows.
-            tables::reserve(ready.ok_or(Error::TooLarge)?);
-        }
-        self.write_record(new);
-        self.write_exports(new);
-        self.settle();
         Ok(())
     }
 

@@ -18,6 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 mod random;
 mod refused;
 mod retired;
+mod successor;
 
 const THREE: InstanceId = InstanceId(3);
 const PAGE: u32 = PAGE_SIZE as u32;

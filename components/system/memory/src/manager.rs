@@ -103,20 +103,26 @@ impl<'a> Manager<'a> {
         }
     }
 
-    /// Where in the table an instance's segments are, perhaps among others'.
-    pub(crate) fn segment_places(&self, instance: InstanceId) -> Entries {
+    /// An instance's segments, with their places in the table.
+    pub(crate) fn placed_segments(
+        &self,
+        instance: InstanceId,
+    ) -> impl Iterator<Item = (usize, Entry<'a, Segment>)> + use<'a> {
         let all = Entries { first: 0, count: self.header.segments.count };
         // Where components are loaded there are many that are nobody's.
-        self.places(instance).map_or(all, |places| places.segments)
+        let places = self
+            .places(instance)
+            .map_or([all, Entries::default()], |places| [places.segments, places.stacks]);
+        let table = self.record.segments;
+        let segments = places.into_iter().flat_map(move |own| own.range().zip(table.part(own)));
+        segments.filter(move |(_, segment)| segment.instance() == instance)
     }
 
     pub(crate) fn segments_of(
         &self,
         record: Entry<Instance>,
     ) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
-        let number = record.number();
-        let own = self.segment_places(number);
-        self.record.segments.part(own).filter(move |segment| segment.instance() == number)
+        self.placed_segments(record.number()).map(|(_, segment)| segment)
     }
 
     /// The record of an instance that there is: the only way from its number to its page table and its region.

@@ -2,6 +2,7 @@
 
 use crate::blame;
 use crate::printer::Printer;
+use crate::replacing;
 use crate::system::{INSTANCES, System, state};
 use crate::tell;
 use crate::worker::{BEGUN, main};
@@ -13,7 +14,9 @@ use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
 use cairn_interfaces as interfaces;
-use cairn_supervisor::instances::{BEGIN, CRASH, KILL, MEASURE, Phase, RESTART, RETIRE};
+use cairn_supervisor::instances::{
+    BEGIN, CRASH, EXCHANGE, KILL, MEASURE, Phase, RESTART, RETIRE, SETTLE,
+};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Between two looks whether a request is done.
@@ -46,7 +49,8 @@ cairn::component! {
 }
 
 pub use imports::{
-    CONSOLE, CONTROL, DEVICES, DOMAIN_MEMORY, DOMAIN_PORTALS, MEMORY, PORTALS, SCHEDULING, STATISTICS, THREADS,
+    CONSOLE, CONTROL, DEVICES, DOMAIN_MEMORY, DOMAIN_PORTALS, MEMORY, PORTALS, SCHEDULING,
+    STATISTICS, THREADS,
 };
 
 fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {
@@ -143,6 +147,45 @@ impl interfaces::InstanceControl for Server {
         match begun()?.descends(child, parent) {
             true => retire(child.number),
             false => Err(Error::NotAllowed),
+        }
+    }
+
+    fn exchange(
+        &self,
+        caller: Caller,
+        instance: InstanceId,
+        successor: InstanceId,
+        is_new: bool,
+        until: u64,
+    ) -> Result<(), Error> {
+        begun()?.made(instance)?;
+        replacing::ask(caller.0, instance, successor, is_new)?;
+        ask_for(instance, EXCHANGE)?;
+        let mut pause = PAUSE_MICROSECONDS / 10;
+        loop {
+            match replacing::outcome(instance) {
+                Err(Error::WouldBlock) if now() > until => return Err(Error::TimedOut),
+                Err(Error::WouldBlock) => imports::THREADS.sleep_until(now() + ticks(pause))?,
+                outcome => return outcome,
+            }
+            pause = (pause * 2).min(PAUSE_MICROSECONDS);
+        }
+    }
+
+    fn settle(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
+        begun()?.made(instance)?;
+        replacing::check(caller.0, instance)?;
+        ask(instance, SETTLE)
+    }
+
+    fn replaceable(&self, name: ReadWindow<'_>) -> Result<InstanceId, Error> {
+        let record = named(name)?;
+        match state(record.leader).phase() {
+            Phase::Alive | Phase::Tried | Phase::Asleep if record.essential == 0 => {
+                Ok(record.number)
+            }
+            Phase::Alive | Phase::Tried | Phase::Asleep => Err(Error::NotAllowed),
+            _ => Err(Error::Dead),
         }
     }
 

@@ -34,6 +34,9 @@ const RESETS: u64 = 100;
 const THREADS_OF_STEP: usize = 6;
 const THREADS_OF_SWEEP: usize = 16;
 
+/// No time until its next life: the loader decides what comes.
+pub const ON_TRIAL: u64 = u64::MAX;
+
 /// Why an instance dies.
 #[derive(Clone, Copy)]
 pub enum Reason {
@@ -47,6 +50,8 @@ pub enum Reason {
     Returned,
     /// Nobody needed it for as long as its description says.
     Idle,
+    /// Its next life has the content of its successor.
+    Replaced,
     /// It was unloaded, or who had it loaded ends.
     Retires,
     /// A component asked for it, and perhaps for a new start.
@@ -63,7 +68,11 @@ impl Reason {
             Reason::Fault { thread, .. }
             | Reason::RanAway { thread, .. }
             | Reason::Kept { thread } => Some(thread),
-            Reason::Returned | Reason::Idle | Reason::Retires | Reason::Asked { .. } => None,
+            Reason::Returned
+            | Reason::Idle
+            | Reason::Replaced
+            | Reason::Retires
+            | Reason::Asked { .. } => None,
         }
     }
 }
@@ -155,8 +164,9 @@ impl System {
             state.faults.store(0, Relaxed);
         }
         let delay = match reason {
-            Reason::Idle => Some(0),
+            Reason::Idle | Reason::Replaced => Some(0),
             Reason::Retires => None,
+            _ if self.is_on_trial(instance) => Some(ON_TRIAL),
             Reason::Asked { restart } => (restart || record.restart == RESTART_ALWAYS).then_some(0),
             _ if record.restart == RESTART_NEVER => None,
             Reason::Fault { .. }
@@ -164,7 +174,8 @@ impl System {
             | Reason::Kept { .. }
             | Reason::Returned => Some(next_delay(state)),
         };
-        state.due.store(delay.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
+        let due = delay.filter(|delay| *delay != ON_TRIAL);
+        state.due.store(due.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
         match reason.thread() {
             Some(thread) => {
                 state.wanted.store(0, Relaxed);
@@ -174,7 +185,7 @@ impl System {
         }
         let is_idle = matches!(reason, Reason::Idle);
         state.sleeps.store(is_idle, Relaxed);
-        if !is_idle && !matches!(reason, Reason::Retires) {
+        if !matches!(reason, Reason::Idle | Reason::Replaced | Reason::Retires) {
             self.note(instance, reason, delay, state.wanted.load(Relaxed));
         }
     }
@@ -190,6 +201,7 @@ impl System {
         self.expect("unmap", record, self.unmap(record));
         self.expect("mark", record, privileged::set_alive(record.domain, false));
         self.cancel_start(record);
+        self.end_trial_of(record.number);
         state.died.store(now, Relaxed);
         state.look.store(0, Relaxed);
         state.look_interval.store(ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
@@ -213,6 +225,13 @@ impl System {
         let cursor = &state.cursor;
         match state.phase() {
             Phase::Absent | Phase::Alive | Phase::Tried | Phase::Asleep | Phase::Quarantined => {}
+            Phase::Closing if self.is_on_trial(fellow) => {
+                let portals = imports::DOMAIN_PORTALS.get().ok_or(Error::NotSupported);
+                let step = portals.and_then(|portals| {
+                    advance(cursor, |at| self.in_portals(|| portals.leave_domain(fellow, at)))
+                });
+                self.next(record, "take the portals of", step, Phase::Leaving);
+            }
             // What it had loaded ends with it.
             Phase::Closing if self.end_next_child(fellow) => {}
             Phase::Closing => {
@@ -236,7 +255,10 @@ impl System {
                 self.next(record, "take the memory of", step, Phase::Dead);
             }
             Phase::Dead => match self.in_portals(|| imports::PORTALS.instance_starts(fellow)) {
-                Ok(()) => self.next(record, "start", Ok(true), Phase::Renewing),
+                Ok(()) => {
+                    let next = self.take_content(record);
+                    self.next(record, "start", Ok(true), next);
+                }
                 failed => {
                     self.expect("start", record, failed);
                     state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
@@ -327,7 +349,8 @@ impl System {
             }
             return;
         }
-        if state.away.next(0).is_none() && !self.has_children(record.leader) {
+        let has_children = || !self.is_on_trial(record.leader) && self.has_children(record.leader);
+        if state.away.next(0).is_none() && !has_children() {
             let has_owner = imports::DEVICES.get().is_some();
             let next = if has_owner { Phase::Quieting } else { Phase::Releasing };
             return INSTANCES.enter(record.number, next);
@@ -381,7 +404,8 @@ impl System {
         let state = state(record.number);
         // Alive first: a thread that finds its memory there can do everything.
         let revived = privileged::set_alive(record.domain, true);
-        state.restarts.fetch_add(1, Relaxed);
+        let again = u32::from(!self.is_on_trial(record.number));
+        state.restarts.fetch_add(again, Relaxed);
         state.due.store(u64::MAX, Relaxed);
         let sleeps = state.sleeps.load(Relaxed);
         if sleeps && revived.is_ok() {
@@ -391,7 +415,7 @@ impl System {
             }
         }
         if !self.start(record, revived) {
-            state.restarts.fetch_sub(1, Relaxed);
+            state.restarts.fetch_sub(again, Relaxed);
         }
         if sleeps {
             STANDING.let_go(Until::Lives, record.number);

@@ -127,6 +127,11 @@ pub const BEGIN: u8 = 16;
 /// Request: it ends for good. It has an answer, whether that can be; when it is over, there is none of its number.
 pub const RETIRE: u8 = 32;
 
+/// Request: it gets the content of its successor. It has an answer, whether that can be.
+pub const EXCHANGE: u8 = 64;
+/// Request: what was on trial stays.
+pub const SETTLE: u8 = 128;
+
 impl InstanceState {
     const fn new() -> InstanceState {
         InstanceState {

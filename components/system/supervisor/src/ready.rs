@@ -49,6 +49,11 @@ pub fn next_look() -> u64 {
     NEXT.load(Relaxed)
 }
 
+/// Whether an instance lives and does not serve yet.
+pub fn is_starting(instance: InstanceId) -> bool {
+    STARTING.contains(instance.into())
+}
+
 /// What a thread reads in the page by which an instance says that it serves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Asks {

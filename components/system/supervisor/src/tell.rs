@@ -1,7 +1,7 @@
 //! Says what happened to which instance. What is to be said is noted at once, since the thread goes on; the text is made
 //! later, at the priority of the threads that let it happen.
 
-use crate::death::Reason;
+use crate::death::{ON_TRIAL, Reason};
 use crate::printer;
 use crate::system::System;
 use crate::trace::{Calls, Registers, StackWords};
@@ -201,7 +201,9 @@ impl System {
 
     fn tell(&self, note: &Note) {
         let mut log = printer::log();
-        let is_new = note.delay.is_none_or(|delay| delay <= LONG_REPORT_DELAY_MILLISECONDS);
+        let is_new = note
+            .delay
+            .is_none_or(|delay| delay <= LONG_REPORT_DELAY_MILLISECONDS || delay == ON_TRIAL);
         let is_long = is_new && printer::has_room();
         let Some(leader) = self.instance(note.instance) else { return };
         if !IMAGE_SAID.swap(true, Relaxed) {
@@ -224,7 +226,9 @@ impl System {
             Reason::Kept { thread } => {
                 writeln!(log, "kept thread {thread}, which was asked to come home")
             }
-            Reason::Asked { .. } | Reason::Idle | Reason::Retires => writeln!(log, "was killed"),
+            Reason::Asked { .. } | Reason::Idle | Reason::Replaced | Reason::Retires => {
+                writeln!(log, "was killed")
+            }
             Reason::Returned => writeln!(log, "returned from its main function"),
             Reason::Fault { thread, fault, value, .. } => {
                 // Who may use the unit did what it does not have.
@@ -246,6 +250,7 @@ impl System {
         let _ = match note.delay {
             None => writeln!(log, "supervisor:   it stays dead"),
             Some(0) => writeln!(log, "supervisor:   it starts again"),
+            Some(ON_TRIAL) => writeln!(log, "supervisor:   its former content comes back"),
             Some(delay) => writeln!(log, "supervisor:   it starts again in {delay} ms"),
         };
     }

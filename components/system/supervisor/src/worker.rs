@@ -15,7 +15,9 @@ use crate::tell;
 use cairn::time::{now, own_thread};
 use cairn::{Error, InstanceId, environment};
 use cairn_abi::record::RESTART_ALWAYS;
-use cairn_supervisor::instances::{BEGIN, CRASH, KILL, MEASURE, Phase, RESTART, RETIRE, numbers};
+use cairn_supervisor::instances::{
+    BEGIN, CRASH, EXCHANGE, KILL, MEASURE, Phase, RESTART, RETIRE, SETTLE, numbers,
+};
 use cairn_supervisor::standing::Until;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -210,7 +212,8 @@ impl System {
         match (best, telling) {
             // Its memory becomes another life's.
             (Some(instance), _)
-                if matches!(state(instance).phase(), Phase::Renewing | Phase::Retiring)
+                if (matches!(state(instance).phase(), Phase::Renewing | Phase::Retiring)
+                    || self.is_on_trial(instance) && state(instance).phase() == Phase::Dead)
                     && tell::needs(instance) =>
             {
                 (Work::ReadMemory { instance }, best_priority)
@@ -262,6 +265,12 @@ impl System {
         }
         if requests & RETIRE != 0 {
             answer(self.retire(instance));
+        }
+        if requests & EXCHANGE != 0 {
+            answer(self.end_for_successor(instance));
+        }
+        if requests & SETTLE != 0 {
+            self.end_trial();
         }
         // What was asked meanwhile is served when the worker is called for it.
         state.requests.fetch_and(!requests, Relaxed);

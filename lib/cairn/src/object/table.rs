@@ -90,6 +90,19 @@ impl<T, const N: usize> ObjectTable<T, N> {
         Err(Error::Exhausted)
     }
 
+    /// Puts an object into the table that had this control word in the table of a predecessor (live replacement), in a table that
+    /// nobody calls yet. [`Error::Busy`]: there is one in its place.
+    pub fn restore(&self, control: u64, value: T) -> Result<(), Error> {
+        let slot = self.slot(control)?;
+        let generation = (control & !(FIRST - 1)).checked_sub(FIRST).ok_or(Error::NotFound)?;
+        slot.update(|word| (word & (LIVE | TAKEN) == 0).then_some(generation | TAKEN))
+            .map_err(|_| Error::Busy)?;
+        // SAFETY: as in `insert_with`.
+        unsafe { (*slot.value.get()).write(value) };
+        slot.word.store(generation | LIVE, Ordering::Release);
+        Ok(())
+    }
+
     /// Runs `body` with the object that `control` names; [`Error::NotFound`] if it has ended.
     pub fn with<R>(&self, control: u64, body: impl FnOnce(&T) -> R) -> Result<R, Error> {
         let slot = self.slot(control)?;

@@ -24,6 +24,7 @@ enum {
     CAIRN_ERROR_NOT_SUPPORTED = -17, /* not supported */
     CAIRN_ERROR_MALFORMED = -18, /* malformed data */
     CAIRN_ERROR_NOT_READY = -19, /* does not serve yet */
+    CAIRN_ERROR_MOVED = -20, /* is replaced; call again */
     CAIRN_ERROR_UNKNOWN = -99, /* unknown error */
 };
 

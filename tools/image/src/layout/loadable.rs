@@ -73,7 +73,7 @@ impl Layout<'_> {
             return Vec::new();
         }
         // Each number's follow each other. They are as they were for who has one only.
-        places.segments.sort_by_key(|segment| segment.instance);
+        places.segments.sort_by_key(|segment| (segment.instance, is_client_stack(segment)));
         let mut slots = described(&places);
         let names = self.system.names().skip(places.instances.len());
         let mut name = places.instances.last().map_or(0, |last| last.names.end);
@@ -83,6 +83,7 @@ impl Layout<'_> {
                 exports: add(places.exports, EXPORTS_EACH, Export::new_zeroed),
                 methods: add(places.methods, METHODS_EACH, Method::new_zeroed),
                 segments: add(places.segments, SEGMENTS_EACH, Segment::new_zeroed),
+                stacks: add(places.segments, CLIENT_STACKS_EACH, Segment::new_zeroed),
                 activations: places.activations(ACTIVATIONS_EACH),
                 text,
             };
@@ -124,6 +125,10 @@ impl Places<'_> {
     }
 }
 
+fn is_client_stack(segment: &Segment) -> bool {
+    segment.content == record::CONTENT_CLIENT_STACK
+}
+
 /// Adds so many entries to a table.
 fn add<T>(table: &mut Vec<T>, count: u32, entry: impl FnMut() -> T) -> Entries {
     let first = table.len();
@@ -144,7 +149,8 @@ fn described(places: &Places) -> Vec<Slot> {
         Slot {
             exports,
             methods,
-            segments: of(places.segments, |segment| segment.instance == number),
+            segments: of(places.segments, |one| one.instance == number && !is_client_stack(one)),
+            stacks: of(places.segments, |one| one.instance == number && is_client_stack(one)),
             activations: of(places.activations, |activation| activation.instance == number),
             text: Entries::default(),
         }

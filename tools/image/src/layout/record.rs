@@ -333,7 +333,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         next_fellow: next_fellow.map_or(InstanceId(0), number),
         children: *instance.children,
         parent: InstanceId(0),
-        reserved: 0,
+        successor_of: InstanceId(0),
         domain: instance.domain,
         region: instance.region,
         start_address: placed.region,

@@ -14,6 +14,22 @@ use core::sync::atomic::{AtomicBool, Ordering};
 static HEAD: Exclusive<[u8; HEAD_MAXIMUM]> = Exclusive::new([0; HEAD_MAXIMUM]);
 static IS_READ: AtomicBool = AtomicBool::new(false);
 
+/// Runs `body` with a package's head, one at a time.
+fn with_head<T>(
+    head: ReadWindow<'_>,
+    body: impl FnOnce(&Head) -> Result<T, Error>,
+) -> Result<T, Error> {
+    if IS_READ.swap(true, Ordering::Acquire) {
+        return Err(Error::Busy);
+    }
+    let made = HEAD.with(|bytes| {
+        let head = Head::read(head.copy(bytes)?).map_err(|_| Error::Malformed)?;
+        body(&head)
+    });
+    IS_READ.store(false, Ordering::Release);
+    made
+}
+
 impl interfaces::DomainMemory for Server {
     fn make(
         &self,
@@ -21,17 +37,20 @@ impl interfaces::DomainMemory for Server {
         name: ReadWindow<'_>,
         head: ReadWindow<'_>,
     ) -> Result<InstanceId, Error> {
-        if IS_READ.swap(true, Ordering::Acquire) {
-            return Err(Error::Busy);
-        }
-        let made = HEAD.with(|bytes| {
-            let head = Head::read(head.copy(bytes)?).map_err(|_| Error::Malformed)?;
+        with_head(head, |head| {
             let mut text = [0; NAME_SIZE];
             let name = name.text(&mut text).map_err(|_| Error::BadArgument)?;
-            with(|manager| manager.make(parent, name, &head))
-        });
-        IS_READ.store(false, Ordering::Release);
-        made
+            with(|manager| manager.make(parent, name, head))
+        })
+    }
+
+    fn make_successor(
+        &self,
+        parent: InstanceId,
+        of: InstanceId,
+        head: ReadWindow<'_>,
+    ) -> Result<(InstanceId, u64), Error> {
+        with_head(head, |head| with(|manager| manager.make_successor(parent, of, head)))
     }
 
     fn give(

@@ -15,11 +15,14 @@ impl Manager<'_> {
         let number = self.state.numbers.get(instance)?;
         number.take(Stage::Made)?;
         let result = self.complete(instance);
-        number.set(if result.is_ok() { Stage::Whole } else { Stage::Made });
-        result
+        // A successor is no instance.
+        let is_whole = result == Ok(true);
+        number.set(if is_whole { Stage::Whole } else { Stage::Made });
+        result.map(drop)
     }
 
-    fn complete(&self, instance: InstanceId) -> Result<(), Error> {
+    /// Whether it is an instance now.
+    fn complete(&self, instance: InstanceId) -> Result<bool, Error> {
         let (record, slot) = (self.place(instance)?, self.places(instance)?);
         let root = self.tables.root(record.space()).ok_or(Error::NotFound)?;
         let segments = || {
@@ -50,11 +53,14 @@ impl Manager<'_> {
         }
         let pages = self.state.numbers.get(instance)?.pages.load(Relaxed);
         record.set(offset_of!(Instance, memory_used), u64::from(pages) * PAGE_SIZE);
+        if record.successor_of() != InstanceId(0) {
+            return self.finish_successor(record).map(|()| false);
+        }
         self.add_domain(instance)?;
         // One that is started by a call sleeps as long as nobody calls.
         tables::set_reachable(self.reach(instance)?, record.on_demand() == 0);
         self.settle();
-        Ok(())
+        Ok(true)
     }
 
     /// Keeps what a segment of data begins with; the list of it.

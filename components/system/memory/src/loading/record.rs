@@ -6,6 +6,7 @@ use cairn_abi::InstanceId;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::loadable::Entries;
 use cairn_abi::package::NONE;
 use cairn_abi::record::*;
 use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
@@ -24,7 +25,8 @@ impl Manager<'_> {
     /// Writes the entry of an instance, its activations and its segments.
     pub(super) fn write_record(&self, new: &New) {
         let (numbers, record) = (new.head.numbers(), &new.record);
-        let image = new.address(new.placement.image().start);
+        let at = new.placement.image().start;
+        let image = new.linked(at);
         let kept = numbers.semaphores + numbers.locks + numbers.portals;
         let portals =
             numbers.semaphores * SEMAPHORE_PORTALS + numbers.locks * LOCK_PORTALS + numbers.portals;
@@ -45,17 +47,20 @@ impl Manager<'_> {
             first_export: new.slot.exports.first,
             export_count: numbers.counts.exports,
             leader: new.number,
+            successor_of: new.linked.map_or(InstanceId(0), |linked| linked.of),
             next_fellow: InstanceId(0),
             idle_stop: numbers.idle_stop,
             blocks: kept.into(),
             portals: portals.into(),
             main: if numbers.main == NONE { 0 } else { image + u64::from(numbers.main) },
             stub: image + u64::from(numbers.stub),
-            stack: new.address(stack),
+            stack: new.linked(stack),
             ..*record
         };
-        self.write_segments(new, image);
-        let activations = self.record.activations.part(new.slot.activations);
+        self.write_segments(new, new.address(at));
+        // A successor has the clients' stacks of its predecessor.
+        let activations = new.linked.map_or(new.slot.activations, |_| Entries::default());
+        let activations = self.record.activations.part(activations);
         for (stack, activation) in new.placement.stacks().zip(activations) {
             let windows = Placement::windows(stack.end) / PAGE_SIZE * 8;
             let index = activation.index();
@@ -95,15 +100,18 @@ impl Manager<'_> {
             segment(content, new.address(stack.start), stack.end - stack.start)
         });
         let heap = heap.filter(|heap| heap.size > 0);
-        let segments = of_image.chain(heap).chain(&mut stacks);
-        for (place, segment) in self.record.segments.part(new.slot.segments).zip(segments) {
+        let content = of_image.chain(heap).chain(stacks.next());
+        for (place, segment) in self.record.segments.part(new.slot.segments).zip(content) {
+            place.write(&segment);
+        }
+        for (place, segment) in self.record.segments.part(new.slot.stacks).zip(stacks) {
             place.write(&segment);
         }
     }
 
     /// Writes the exports with their methods. Policies name instances that are there.
     pub(super) fn write_exports(&self, new: &New) {
-        let image = new.address(new.placement.image().start);
+        let image = new.linked(new.placement.image().start);
         let mut methods = self.record.methods.part(new.slot.methods);
         let mut first_method = new.slot.methods.first;
         let mut text = new.slot.text.range();

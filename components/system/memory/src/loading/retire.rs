@@ -73,7 +73,8 @@ impl Manager<'_> {
         }
         let settled = self.settle();
         self.empty_region(instance, place, settled)?;
-        for segment in self.record.segments.part(slot.segments) {
+        let content = self.record.segments.part(slot.segments);
+        for segment in content.chain(self.record.segments.part(slot.stacks)) {
             if segment.physical() == 0 {
                 self.give_list(segment.initial(), settled);
             } else if segment.initial() != segment.physical() && segment.initial() != 0 {
@@ -165,6 +166,7 @@ impl Manager<'_> {
     /// Empties all places of the record that name an instance.
     fn forget(&self, instance: InstanceId, slot: &Slot) {
         clear(self.record.segments, slot.segments);
+        clear(self.record.segments, slot.stacks);
         clear(self.record.methods, slot.methods);
         let (exports, of) = (self.record.exports, slot.exports.range());
         for portal in self.record.portals.iter() {

@@ -3,7 +3,7 @@
 use super::*;
 use cairn_abi::descriptor::name;
 use cairn_abi::loadable::{
-    ACTIVATIONS_EACH, EXPORTS_EACH, LEAVES_EACH, METHODS_EACH, SEGMENTS_EACH,
+    ACTIVATIONS_EACH, CLIENT_STACKS_EACH, EXPORTS_EACH, LEAVES_EACH, METHODS_EACH, SEGMENTS_EACH,
 };
 use cairn_abi::loadable::{Entries, Slot, TEXT_EACH, stack_alias};
 use cairn_abi::page_table::{index, table_entry};
@@ -46,7 +46,14 @@ fn extend(world: &mut World, children: u16) {
         let one = Entries { first: number, count: 1 };
         let segments = Entries { first: 2 * number, count: 2 };
         let (exports, none) = (Entries { first: number, count: 1 }, Entries::default());
-        slots.push(Slot { exports, methods: none, segments, activations: one, text: none });
+        slots.push(Slot {
+            exports,
+            methods: none,
+            segments,
+            stacks: none,
+            activations: one,
+            text: none,
+        });
     }
     let mut exports: Vec<Export> = Vec::new();
     add(&mut exports, described.into());
@@ -76,6 +83,7 @@ fn extend(world: &mut World, children: u16) {
             exports: add(&mut exports, EXPORTS_EACH),
             methods: add(&mut methods, METHODS_EACH),
             segments: add(&mut world.segments, SEGMENTS_EACH),
+            stacks: add(&mut world.segments, CLIENT_STACKS_EACH),
             activations,
             text: add(&mut text, TEXT_EACH),
         });

@@ -3,7 +3,7 @@
 
 use super::Maker;
 use crate::area::GRANULE;
-use crate::blocks::Code;
+use crate::blocks::{Code, Kind};
 use crate::crossing::{Entry, Target, write};
 use crate::machine::{Layout, Machine};
 use crate::refusals::Missing;
@@ -172,6 +172,25 @@ impl Maker {
             return Err(self.refuse(client, Missing::Entries, Error::Exhausted));
         }
         self.make_at(machine, client, target, (first, count, true), method)
+    }
+
+    /// The export to which an import of an instance leads that begins at an index, interposers apart.
+    pub fn import_at<M: Machine>(
+        &self,
+        machine: &M,
+        client: InstanceId,
+        first: usize,
+    ) -> Option<u32> {
+        let described = machine.layout().connection(client, first);
+        let described = described.filter(|one| self.is_laid_out(machine, client, one));
+        described.filter(|one| one.method == 0).map(|one| one.export).or_else(|| {
+            let block = self.blocks.open_at(client, first);
+            let block = block.filter(|block| block.is_import && block.first() == first)?;
+            match block.kind {
+                Kind::Export(number) => Some(number),
+                _ => None,
+            }
+        })
     }
 
     /// What a domain had of its own goes back, and nothing of its block leads there.

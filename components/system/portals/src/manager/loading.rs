@@ -25,7 +25,7 @@ impl Manager {
     }
 
     /// Connects an import of an instance that has not begun, at the index `first`, to an export that it may open, of the interface called
-    /// `interface` as it knows it.
+    /// `interface` as it knows it; or of one that lives, for a successor, if it is connected so already or has nothing there.
     pub fn connect<M: Machine>(
         &mut self,
         machine: &M,
@@ -35,9 +35,6 @@ impl Manager {
         known: Known<'_>,
     ) -> Result<(), Error> {
         let record = self.maker.instances().get(client)?;
-        if machine.check_alive(record.domain).is_ok() {
-            return Err(Error::Busy);
-        }
         let number = export as u32;
         let export = self.described(machine, export)?;
         // An object is made by its server, for a client that reserved a place for it.
@@ -53,6 +50,13 @@ impl Manager {
         let first = usize::try_from(first).map_err(|_| Error::BadArgument)?;
         if first < PORTAL_FIRST_IMPORT {
             return Err(Error::BadArgument);
+        }
+        if machine.check_alive(record.domain).is_ok() {
+            match self.maker.import_at(machine, client, first) {
+                Some(found) if found == number => return Ok(()),
+                Some(_) => return Err(Error::Busy),
+                None => {}
+            }
         }
         let target = Target::of(Kind::Export(number), export.instance);
         self.maker.import(machine, client, first, &target, methods.len(), |index| {

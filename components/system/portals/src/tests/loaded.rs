@@ -115,7 +115,10 @@ fn an_import_leads_to_its_server_from_life_to_life() {
     assert_eq!(connect(&mut world, IMPORT as u64), Ok(()));
     assert_eq!(connect(&mut world, IMPORT as u64 + 1), Err(Error::Exhausted), "it is taken");
     world.machine.set_alive(CLIENT, true);
-    assert_eq!(connect(&mut world, IMPORT as u64 + 4), Err(Error::Busy), "it has begun");
+    assert_eq!(connect(&mut world, IMPORT as u64), Ok(()), "a successor of it has the same");
+    let World { machine, manager } = &mut world;
+    let other = manager.connect(machine, (CLIENT, IMPORT as u64), 7, b"Service", SERVICE_OF);
+    assert_eq!(other, Err(Error::Busy), "and nothing else there");
     let meaning = |world: &World| world.machine.meaning(CLIENT, IMPORT).map(|one| one.entry);
     let service = meaning(&world);
     assert!(service.is_some());

@@ -51,7 +51,9 @@ fn lives<T>(call: impl FnMut() -> Result<T, Error>) -> T {
 }
 
 fn main() {
-    for (seed, how) in [(0, "all that was written is there"), (9, "what was not flushed is there or not")] {
+    for (seed, how) in
+        [(0, "all that was written is there"), (9, "what was not flushed is there or not")]
+    {
         every_cut(seed, how);
     }
     a_checkpoint_is_of_one_time();

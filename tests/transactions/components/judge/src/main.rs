@@ -171,6 +171,9 @@ fn a_commit_is_whole() {
     }
     assert!(done > 0 && done < ENDS, "{done}");
     let mut line = Line::<96>::new();
-    let _ = writeln!(line, "ok: the pager ended {ENDS} times, {done} transactions were whole, and the others nothing");
+    let _ = writeln!(
+        line,
+        "ok: the pager ended {ENDS} times, {done} transactions were whole, and the others nothing"
+    );
     say(line.text());
 }

@@ -1,0 +1,246 @@
+//! The exchange itself, on a thread of the loader's own: callers of any priority wait for it, and whoever asked for it may end meanwhile.
+
+use super::component::{DOMAIN_PORTALS, INSTANCES, PORTALS, THREADS};
+use super::failure::{Text, failed};
+use cairn::exclusive::Exclusive;
+use cairn::sync::Semaphore;
+use cairn::text::Line;
+use cairn::time::{now, ticks};
+use cairn::{Error, InstanceId, Object};
+use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::descriptor::NAME_SIZE;
+use cairn_interfaces::{Successor, SuccessorProxy};
+
+/// Most bytes of state.
+const STATE_MAXIMUM: usize = 128 << 10;
+/// Bytes that are passed at once, in a window.
+const PART: usize = cairn_abi::address::WINDOW_MAXIMUM as usize;
+/// Between two looks whether the last caller has left.
+const LOOK_MICROSECONDS: u64 = 20;
+
+/// What is asked for.
+pub struct Job {
+    instance: InstanceId,
+    successor: InstanceId,
+    name: Line<NAME_SIZE>,
+    milliseconds: u64,
+}
+
+impl Job {
+    /// The exchange of the content of an instance, for that under another number.
+    pub fn new(instance: InstanceId, successor: InstanceId, name: &str, milliseconds: u64) -> Job {
+        Job { instance, successor, name: Line::of(format_args!("{name}")), milliseconds }
+    }
+}
+
+/// Where the thread is.
+enum Stage {
+    Idle,
+    Asked(Job),
+    Running,
+    /// What became of it, and why.
+    Done(Result<u64, Error>, Text),
+}
+
+static STAGE: Exclusive<Stage> = Exclusive::new(Stage::Idle);
+/// Of the one that is under way: beside it others may load.
+static WHY: Exclusive<Text> = Exclusive::new(Text::new());
+static ASKED: Semaphore = Semaphore::new(0);
+static DONE: Semaphore = Semaphore::new(0);
+
+/// State on its way, in whole pages.
+#[repr(C, align(4096))]
+struct State([u8; STATE_MAXIMUM]);
+static STATE: Exclusive<State> = Exclusive::new(State([0; STATE_MAXIMUM]));
+const _: () = assert!(PART.is_multiple_of(PAGE_SIZE as usize));
+
+/// Has it done, and waits for it.
+pub fn run(job: Job) -> Result<u64, Error> {
+    let is_idle = STAGE.with(|stage| match stage {
+        Stage::Idle | Stage::Done(..) => {
+            *stage = Stage::Asked(job);
+            true
+        }
+        Stage::Asked(_) | Stage::Running => false,
+    });
+    if !is_idle {
+        return Err(failed(Error::Busy, format_args!("another replacement is under way")));
+    }
+    // Of one whose asker had ended.
+    while DONE.try_acquire()? {}
+    ASKED.release()?;
+    DONE.acquire()?;
+    STAGE.with(|stage| match core::mem::replace(stage, Stage::Idle) {
+        Stage::Done(Ok(waited), _) => Ok(waited),
+        Stage::Done(Err(error), why) => Err(failed(error, format_args!("{}", why.text()))),
+        other => {
+            *stage = other;
+            Err(Error::Busy)
+        }
+    })
+}
+
+/// The thread.
+pub fn main() {
+    while ASKED.acquire().is_ok() {
+        let job = STAGE.with(|stage| match core::mem::replace(stage, Stage::Running) {
+            Stage::Asked(job) => Some(job),
+            _ => None,
+        });
+        let Some(job) = job else { continue };
+        let done = job.exchange();
+        STAGE.with(|stage| *stage = Stage::Done(done, WHY.with(core::mem::take)));
+        let _ = DONE.release();
+    }
+}
+
+impl Job {
+    fn name(&self) -> &str {
+        self.name.text()
+    }
+
+    /// Why it failed.
+    fn failed(&self, error: Error, why: &str) -> Error {
+        WHY.with(|text| {
+            *text = Text::of(format_args!("`{}` goes on as it was: {why}", self.name()))
+        });
+        error
+    }
+
+    /// Does it.
+    fn exchange(&self) -> Result<u64, Error> {
+        let path = Line::<64>::of(format_args!("{}.successor", self.name()));
+        // Who has none has no state.
+        let successor = match PORTALS.open_object::<dyn Successor>(path.text()) {
+            Ok(successor) => Some(successor),
+            Err(Error::NotFound) => None,
+            Err(error) => return Err(self.failed(error, "its state cannot be taken over")),
+        };
+        let done = self.exchange_by(successor.as_ref());
+        if let Some(successor) = successor {
+            let _ = PORTALS.close(successor.first_portal().into());
+        }
+        done
+    }
+
+    /// The same, with what takes its state over.
+    fn exchange_by(&self, successor: Option<&Object<dyn Successor>>) -> Result<u64, Error> {
+        let until = now() + ticks(self.milliseconds * 1000);
+        self.hold(until)?;
+        let began = now();
+        let done = self.drain(successor, until).and_then(|()| self.exchange_held(successor, until));
+        let waited = DOMAIN_PORTALS.release(self.instance);
+        let waited = waited.map(|()| now() - began);
+        done.and(waited)
+    }
+
+    /// Lets callers wait.
+    fn hold(&self, until: u64) -> Result<(), Error> {
+        loop {
+            match DOMAIN_PORTALS.hold(self.instance) {
+                // Who waited for the last one has not gone on yet.
+                Err(Error::Busy) if now() < until => {
+                    THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
+                }
+                held => {
+                    let why = "some call to it cannot be made to wait";
+                    return held.map_err(|error| self.failed(error, why));
+                }
+            }
+        }
+    }
+
+    /// Waits until the last caller has left.
+    fn drain(&self, successor: Option<&Object<dyn Successor>>, until: u64) -> Result<(), Error> {
+        let mut called = false;
+        while !DOMAIN_PORTALS.is_quiet(self.instance)? {
+            if now() > until {
+                if called {
+                    successor.map_or(Ok(()), |successor| successor.proxy().call_home(false))?;
+                }
+                let why = "a call to it did not come back in time";
+                return Err(self.failed(Error::TimedOut, why));
+            }
+            if let Some(successor) = successor.filter(|_| !called) {
+                successor.proxy().call_home(true)?;
+                called = true;
+            }
+            THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
+        }
+        Ok(())
+    }
+
+    /// Takes its state over to the other content, and back if that does not serve.
+    fn exchange_held(
+        &self,
+        successor: Option<&Object<dyn Successor>>,
+        until: u64,
+    ) -> Result<(), Error> {
+        let successor = successor.map(Object::proxy);
+        STATE.with(|State(state)| {
+            let size = match successor {
+                Some(successor) => export(successor, state)
+                    .map_err(|error| self.failed(error, "it did not give its state away"))?,
+                None => 0,
+            };
+            let import = || match successor {
+                Some(successor) => import(successor, &state[..size]),
+                None => Ok(()),
+            };
+            let (instance, other) = (self.instance, self.successor);
+            let exchanged = INSTANCES
+                .exchange(instance, other, true, until)
+                .map_err(|error| {
+                    self.failed(
+                        error,
+                        match error {
+                            Error::Dead => "its successor died",
+                            Error::TimedOut => "its successor did not serve in time",
+                            error => error.text(),
+                        },
+                    )
+                })
+                .and_then(|()| {
+                    import().map_err(|error| {
+                        self.failed(error, "its successor does not take its state")
+                    })
+                });
+            if exchanged.is_err() {
+                // As long again, for what has served already.
+                let until = now() + ticks(self.milliseconds * 1000);
+                let back =
+                    INSTANCES.exchange(instance, other, false, until).and_then(|()| import());
+                if let Err(error) = back {
+                    cairn::log::error!("{} did not come back: {}", self.name(), error.text());
+                }
+            }
+            let settled = INSTANCES.settle(instance);
+            exchanged.and(settled)
+        })
+    }
+}
+
+/// Has an instance write its state; how many bytes.
+fn export(successor: SuccessorProxy, state: &mut [u8]) -> Result<usize, Error> {
+    let mut size = 0;
+    for part in state.chunks_mut(PART) {
+        let written = successor.export_state(size as u64, part)?;
+        if written > part.len() {
+            return Err(Error::Malformed);
+        }
+        size += written;
+        if written < part.len() {
+            return Ok(size);
+        }
+    }
+    Err(Error::TooLarge)
+}
+
+fn import(successor: SuccessorProxy, state: &[u8]) -> Result<(), Error> {
+    let size = state.len() as u64;
+    if state.is_empty() {
+        return successor.import_state(0, 0, state);
+    }
+    let mut parts = (0..).step_by(PART).zip(state.chunks(PART));
+    parts.try_for_each(|(from, part)| successor.import_state(size, from, part))
+}

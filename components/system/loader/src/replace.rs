@@ -1,0 +1,63 @@
+//! The steps of a replacement, up to the exchange: all that can be done while the old content serves.
+
+use super::component::{DOMAIN_MEMORY, HeadBytes, INSTANCES};
+use super::exchange::{self, Job};
+use super::failure::failed;
+use super::load::{Place, Source, connect_imports, fill, lacking};
+use cairn::{Error, InstanceId};
+use cairn_abi::RegionId;
+use cairn_abi::address::region;
+use cairn_loader::placement::Placement;
+
+/// Longest time that one may take.
+const MILLISECONDS_MAXIMUM: u64 = 60_000;
+
+/// Replaces the content of the instance called `name` by a package's, at the expense of `parent` as long as both are there. The value is for how
+/// many ticks callers waited.
+pub fn replace(
+    buffer: &mut HeadBytes,
+    parent: InstanceId,
+    name: &str,
+    package: &str,
+    milliseconds: u64,
+) -> Result<u64, Error> {
+    let instance = INSTANCES.replaceable(name).map_err(|error| {
+        let why = match error {
+            Error::NotFound => "there is no such instance",
+            Error::NotAllowed => "the system ends with it",
+            Error::Dead => "it does not live",
+            error => error.text(),
+        };
+        failed(error, format_args!("cannot replace `{name}`: {why}"))
+    })?;
+    let mut fetched = None;
+    let source = Source::fetch(&mut fetched, buffer, package)?;
+    let made = DOMAIN_MEMORY.make_successor(parent, instance, source.head_bytes);
+    let (number, at) = made.map_err(|error| {
+        let why = match error {
+            Error::VersionMismatch => "it does not serve all that the other serves",
+            Error::TooLarge => "there is no room for it in the region of the other",
+            Error::NotSupported => {
+                "who is in the kernel domain, shares its domain, has memory for DMA or another use of floating point cannot be replaced"
+            }
+            Error::Busy => "it is being replaced",
+            error => lacking(error),
+        };
+        failed(error, format_args!("cannot replace `{name}` by `{package}`: {why}"))
+    })?;
+    let linked = RegionId(instance.0);
+    let wanted = source.wanted(0);
+    let placement = Placement::at(&wanted, at, linked);
+    let place = Place { number, region: region(linked), placement };
+    let replaced = fill(&source, &place, name)
+        .and_then(|()| connect_imports(&source.head, instance))
+        .and_then(|()| {
+            let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
+            exchange::run(Job::new(instance, number, name, milliseconds))
+        });
+    // Whichever content is not in use.
+    if let Err(left) = INSTANCES.retire(number) {
+        cairn::log::error!("what {name} does not use any more stays: {}", left.text());
+    }
+    replaced
+}

@@ -1,0 +1,295 @@
+//! Successors: content that takes the place of an instance's, while that is dead and nothing of it is in use (live replacement).
+//!
+//! A successor is made as an instance is, under a number of its own, in the page table of that number, which nobody ever enters. But it
+//! is linked for the region of the instance whose successor it is. [`Manager::exchange`] changes the entries of both page tables, and what
+//! the record says of both; so the instance keeps its number, region, portal table, quotas and clients' stacks, and the successor's
+//! number has its former content, until that goes too or comes back by the same exchange.
+
+use super::Linked;
+use crate::live::Entry;
+use crate::manager::Manager;
+use crate::numbers::Stage;
+use crate::tables;
+use cairn_abi::address::*;
+use cairn_abi::descriptor::{NAME_SIZE, Name};
+use cairn_abi::loadable::Slot;
+use cairn_abi::record::{CONTENT_CLIENT_STACK, Export, Instance, Segment};
+use cairn_abi::startup::Startup;
+use cairn_abi::{Error, InstanceId};
+use cairn_loader::package::Head;
+use cairn_loader::placement::{Placement, Wanted};
+use core::mem::offset_of;
+use core::ops::Range;
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+/// Behind the name of an instance: that of its successor, until it is exchanged. Nobody can load one of such a name.
+const MARK: u8 = b'+';
+
+/// Words of a startup page that say what an instance has, and not what its content is: they are the same for its successor.
+const KEPT: [Range<usize>; 4] = [
+    offset_of!(Startup, name)..offset_of!(Startup, heap),
+    offset_of!(Startup, generation)..offset_of!(Startup, run_time_memory),
+    offset_of!(Startup, run_rate)..offset_of!(Startup, portal_manager),
+    offset_of!(Startup, thread_limit)..offset_of!(Startup, argument_length),
+];
+/// The word with the numbers of the instance, which are kept, and above them the imports that its content leaves out.
+const NUMBERS: usize = offset_of!(Startup, instance);
+const OWN_BITS: u64 = 0xffff << 48;
+const _: () = assert!(offset_of!(Startup, imports_left_out) == NUMBERS + 6);
+
+/// The entry of a page in the tables of two instances, at the same offset of their regions.
+type Pair<'a> = (&'a AtomicI64, &'a AtomicI64);
+
+impl<'a> Manager<'a> {
+    /// Makes the memory of a successor of an instance, at the expense of `parent`, as [`Manager::make`] does; its number, and how far behind the
+    /// beginning of the instance's region its image begins.
+    ///
+    /// `VersionMismatch`: it does not serve all that the other serves; `NotSupported`: the content of that one cannot be exchanged;
+    /// `TooLarge`: its region or places do not hold the successor; `Busy`: it has another successor already.
+    pub fn make_successor(
+        &self,
+        parent: InstanceId,
+        of: InstanceId,
+        head: &Head,
+    ) -> Result<(InstanceId, u64), Error> {
+        let record = self.record(of)?;
+        self.check_exchangeable(record, head)?;
+        let name = name_of_successor(&record.name());
+        let (wanted, at) = self.place_for(record, head)?;
+        let placement = Placement::at(&wanted, at, record.region());
+        if placement.end() > record.entries_span() {
+            return Err(Error::TooLarge);
+        }
+        let linked = Linked { of, region: record.start_address() };
+        let number = self.make_linked(parent, name, head, Some((placement, linked)))?;
+        match self.check_exports(of, number) {
+            Ok(()) => Ok((number, at)),
+            Err(error) => {
+                self.state.numbers.get(number)?.take(Stage::Made)?;
+                self.take_back(number)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the content of an instance can be exchanged for such a package's.
+    fn check_exchangeable(&self, record: Entry<Instance>, head: &Head) -> Result<(), Error> {
+        let (number, startup) = (record.number(), self.startup(record)?);
+        let is_alone = record.leader() == number && record.next_fellow() == InstanceId(0);
+        // Devices know where memory for DMA is.
+        let has_dma = word(startup, offset_of!(Startup, dma_size)) != 0;
+        let same_float = record.read().float == u16::from(head.numbers().float);
+        let can_be = record.in_kernel() == 0 && record.run_to_completion() == 0 && is_alone;
+        self.places(number)?;
+        if can_be && !has_dma && same_float { Ok(()) } else { Err(Error::NotSupported) }
+    }
+
+    /// Where a successor lies: where its predecessor was, if the stacks of its clients are behind it, or else behind all that there is.
+    fn place_for(&self, record: Entry<Instance>, head: &Head) -> Result<(Wanted, u64), Error> {
+        let numbers = head.numbers();
+        let wanted = Wanted {
+            image: numbers.image_size.into(),
+            heap: numbers.heap,
+            stack: numbers.stack,
+            ..Wanted::default()
+        };
+        let (start, region) = (record.start_address(), record.region());
+        let stacks = || {
+            let all = self.segments_of(record);
+            let stacks = all.filter(|segment| segment.content() == CONTENT_CLIENT_STACK);
+            stacks.map(move |one| one.address() - start..one.address() + one.size() - start)
+        };
+        let home = IMAGE_OFFSET + image_spread(region);
+        // The page below a stack stays unmapped.
+        let first = stacks().map(|stack| stack.start - PAGE_SIZE).min();
+        if first.is_none_or(|first| Placement::at(&wanted, home, region).end() <= first) {
+            return Ok((wanted, home));
+        }
+        let behind = stacks().map(|stack| Placement::windows(stack.end)).max().unwrap_or(home);
+        Ok((wanted, behind.next_multiple_of(ACTIVATION_STRIDE) + ACTIVATION_STRIDE))
+    }
+
+    /// Whether a successor serves each export of an instance, with the same methods.
+    fn check_exports(&self, of: InstanceId, successor: InstanceId) -> Result<(), Error> {
+        self.exports_of(of).try_for_each(|export| self.same_export(export, successor).map(drop))
+    }
+
+    fn exports_of(&self, of: InstanceId) -> impl Iterator<Item = Export> {
+        let exports = self.record.exports.iter().filter(move |export| export.instance() == of);
+        exports.map(|export| export.read())
+    }
+
+    fn same_export(&self, export: Export, successor: InstanceId) -> Result<Export, Error> {
+        let is_it = |other: &Export| {
+            (other.name, other.version, other.is_object, other.method_count)
+                == (export.name, export.version, export.is_object, export.method_count)
+        };
+        self.exports_of(successor).find(is_it).ok_or(Error::VersionMismatch)
+    }
+
+    /// What an instance takes of its quota with the content of its successor; `Exhausted`: more than it has.
+    pub(super) fn finish_successor(&self, successor: Entry<Instance>) -> Result<(), Error> {
+        let record = self.record(successor.successor_of())?;
+        let stacks = self.segments_of(record).filter(|one| one.content() == CONTENT_CLIENT_STACK);
+        let stacks: u64 = stacks.map(|one| one.size()).sum();
+        let used = stacks + successor.memory_used();
+        successor.set(offset_of!(Instance, memory_used), used);
+        if used > record.memory() { Err(Error::Exhausted) } else { Ok(()) }
+    }
+
+    /// Exchanges the content of an instance that is dead and [released](Manager::release), and of a whole successor of it. `Busy`: it is not.
+    pub fn exchange(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
+        let number = self.state.numbers.get(successor)?;
+        number.take(Stage::Made)?;
+        let result = self.exchange_with(instance, successor);
+        number.set(Stage::Made);
+        result
+    }
+
+    fn exchange_with(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
+        let (ours, theirs) = (self.record(instance)?, self.place(successor)?);
+        if theirs.successor_of() != instance || theirs.memory_used() == 0 {
+            return Err(Error::BadArgument);
+        }
+        if !self.account(instance)?.is_released.load(Relaxed) {
+            return Err(Error::Busy);
+        }
+        let slots = (self.places(instance)?, self.places(successor)?);
+        // Before anything is changed: all of it is there.
+        self.each_pair((ours, theirs), slots, |_| {})?;
+        let startups = (self.startup(ours)?, self.startup(theirs)?);
+        self.each_pair((ours, theirs), slots, |(one, other)| {
+            let word = one.load(Relaxed);
+            one.store(other.load(Relaxed), Relaxed);
+            other.store(word, Relaxed);
+        })?;
+        keep(startups.0, startups.1);
+        // The page by which it says that it serves is its startup page once more.
+        let entry = |offset| {
+            let root = self.root_of(ours)?;
+            self.tables.find(root, ours.start_address() + offset).ok_or(Error::NotFound)
+        };
+        let (ready, startup) = (entry(READY_OFFSET)?, entry(STARTUP_OFFSET)?);
+        if ready.load(Relaxed) != 0 {
+            ready.store(startup.load(Relaxed), Relaxed);
+        }
+        self.exchange_record((ours, theirs), slots);
+        self.account(instance)?.renew(self.said(ours));
+        self.settle();
+        Ok(())
+    }
+
+    /// The page-table entries of all pages that are exchanged.
+    fn each_pair(
+        &self,
+        (ours, theirs): (Entry<Instance>, Entry<Instance>),
+        slots: (Slot, Slot),
+        mut body: impl FnMut(Pair),
+    ) -> Result<(), Error> {
+        let roots = (self.root_of(ours)?, self.root_of(theirs)?);
+        let starts = (ours.start_address(), theirs.start_address());
+        let mut pair = |offset: u64| {
+            let one = self.tables.find(roots.0, starts.0 + offset).ok_or(Error::NotSupported)?;
+            let other = self.tables.find(roots.1, starts.1 + offset).ok_or(Error::NotSupported)?;
+            body((one, other));
+            Ok(())
+        };
+        let offsets = |slot: Slot, owner: InstanceId, start: u64| {
+            let segments = self.record.segments.part(slot.segments);
+            let own = segments.filter(move |segment| segment.instance() == owner);
+            own.map(move |one| one.address() - start..one.address() - start + one.size())
+        };
+        let (number, other) = (ours.number(), theirs.number());
+        let first = || offsets(slots.0, number, starts.0);
+        let page = |range: Range<u64>| range.step_by(PAGE_SIZE as usize);
+        pair(STARTUP_OFFSET)?;
+        first().flat_map(page).try_for_each(&mut pair)?;
+        let second = offsets(slots.1, other, starts.1).flat_map(page);
+        // One that both have is exchanged once.
+        second.filter(|at| !first().any(|range| range.contains(at))).try_for_each(pair)
+    }
+
+    /// What the record says of the content.
+    fn exchange_record(
+        &self,
+        (ours, theirs): (Entry<Instance>, Entry<Instance>),
+        slots: (Slot, Slot),
+    ) {
+        let (one, other) = (ours.read(), theirs.read());
+        for (place, now) in [(ours, &other), (theirs, &one)] {
+            place.set(offset_of!(Instance, main), now.main);
+            place.set(offset_of!(Instance, stub), now.stub);
+            place.set(offset_of!(Instance, stack), now.stack);
+            place.set(offset_of!(Instance, memory_used), now.memory_used);
+            place.set(offset_of!(Instance, callers_wait), now.callers_wait);
+        }
+        for (slot, from, to) in [(slots.0, &one, &other), (slots.1, &other, &one)] {
+            let segments = self.record.segments.part(slot.segments);
+            for segment in segments.filter(|segment| segment.instance() == from.number) {
+                let address = segment.address() - from.start_address + to.start_address;
+                segment.set(offset_of!(Segment, address), address);
+                segment.set(offset_of!(Segment, instance), to.number);
+            }
+        }
+        for (owner, own, new) in [(&one, slots.0, slots.1), (&other, slots.1, slots.0)] {
+            if let Some(place) = self.record.slots.get(owner.number.index() - 1) {
+                place.write(&Slot { segments: new.segments, ..own });
+            }
+        }
+        self.exchange_entries(one.number, other.number);
+    }
+
+    /// The methods of each export of an instance begin where they do in its successor, and the other way round.
+    fn exchange_entries(&self, instance: InstanceId, successor: InstanceId) {
+        for export in self.exports_of(instance) {
+            let Ok(other) = self.same_export(export, successor) else { continue };
+            for method in 0..export.method_count {
+                let method =
+                    |of: &Export| self.record.methods.get((of.first_method + method) as usize);
+                if let (Some(one), Some(other)) = (method(&export), method(&other)) {
+                    let entry = one.entry();
+                    one.set(offset_of!(cairn_abi::record::Method, entry), other.entry());
+                    other.set(offset_of!(cairn_abi::record::Method, entry), entry);
+                }
+            }
+        }
+    }
+
+    /// The words of an instance's startup page.
+    fn startup(&self, record: Entry<Instance>) -> Result<&'a [AtomicI64], Error> {
+        let at = record.start_address() + STARTUP_OFFSET;
+        let entry = self.tables.find(self.root_of(record)?, at).ok_or(Error::NotFound)?;
+        match self.words(tables::page(entry), PAGE_SIZE) {
+            [] => Err(Error::NotFound),
+            words => Ok(words),
+        }
+    }
+}
+
+/// The name of an instance, with the mark.
+fn name_of_successor(of: &Name) -> Name {
+    let mut name = *of;
+    let length = of.iter().position(|byte| *byte == 0).unwrap_or(NAME_SIZE).min(NAME_SIZE - 2);
+    name[length] = MARK;
+    name[length + 1..].fill(0);
+    name
+}
+
+fn word(words: &[AtomicI64], offset: usize) -> u64 {
+    words.get(offset / 8).map_or(0, |word| word.load(Relaxed) as u64)
+}
+
+/// What the startup page of an instance says of what it has the one that comes in its place says as well.
+fn keep(former: &[AtomicI64], startup: &[AtomicI64]) {
+    let own = word(startup, NUMBERS) & OWN_BITS;
+    let numbers = word(former, NUMBERS) & !OWN_BITS | own;
+    if let Some(word) = startup.get(NUMBERS / 8) {
+        word.store(numbers as i64, Relaxed);
+    }
+    for range in KEPT {
+        let range = range.start / 8..range.end.div_ceil(8);
+        if let (Some(from), Some(to)) = (former.get(range.clone()), startup.get(range)) {
+            crate::death::copy(from, to);
+        }
+    }
+}

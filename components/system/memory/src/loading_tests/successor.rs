@@ -1,0 +1,183 @@
+//! Content that takes the place of an instance's.
+
+use super::*;
+use cairn_abi::startup::Startup;
+use std::mem::offset_of;
+
+/// A whole instance that has no memory for DMA.
+fn loaded(world: &World) -> InstanceId {
+    let number = load(world, ONE, "valve", &head()).unwrap();
+    let start = world.manager().place(number).unwrap().start_address();
+    let (startup, _) = world.page(number, start + STARTUP_OFFSET).unwrap();
+    world.word(startup + offset_of!(Startup, dma_size) as u64).store(0, Relaxed);
+    number
+}
+
+/// A whole successor of an instance, of the writer's package, whose words differ from those of a first life by their pages.
+fn successor(world: &World, of: InstanceId, head: &[u8]) -> (InstanceId, u64) {
+    let manager = world.manager();
+    let read = Head::read(head).unwrap();
+    let (number, at) = manager.make_successor(ONE, of, &read).unwrap();
+    let startup = (STARTUP_OFFSET, PAGE_SIZE, CONTENT_CONSTANTS);
+    let segments = read.segments().map(|one| (at + one.offset, one.file_size, one.content));
+    for (offset, size, content) in segments.chain([startup]) {
+        for place in (0..size).step_by(PAGE_SIZE as usize) {
+            let from = page_of(world, ONE, 0x5000);
+            manager.give(ONE, number, (offset + place, from), 1, content).unwrap();
+        }
+    }
+    manager.finish(number).unwrap();
+    (number, at)
+}
+
+fn end(world: &World, instance: InstanceId) {
+    let manager = world.manager();
+    manager.kill(instance).unwrap();
+    steps(|cursor| manager.release(instance, cursor));
+}
+
+fn begin(world: &World, instance: InstanceId) {
+    let manager = world.manager();
+    steps(|cursor| manager.renew(instance, cursor, false));
+    manager.revive(instance).unwrap();
+}
+
+/// What is in a page of an instance, its first word.
+fn first_word(world: &World, instance: InstanceId, address: u64) -> Option<i64> {
+    let (physical, _) = world.page(instance, address)?;
+    Some(world.word(physical).load(Relaxed))
+}
+
+#[test]
+fn a_successor_takes_the_place_of_the_content_and_gives_it_back() {
+    let world = World::loading_in(3, 60);
+    let manager = world.manager();
+    let first = world.used(ONE);
+    let number = loaded(&world);
+    let before = state(&world);
+    let other = head_with(|writer| {
+        writer.methods[0].entry = 64;
+        (writer.numbers.main, writer.numbers.stub) = (128, 8);
+    });
+    let (next, at) = successor(&world, number, &other);
+    let record = manager.record(number).unwrap().read();
+    let start = record.start_address;
+    let placed = placement(number, &manager);
+    assert_eq!(at, placed.image().start, "it has room where its predecessor is");
+    let image = start + at;
+    assert_eq!(manager.exchange(number, next), Err(Error::Busy), "it lives");
+    assert_eq!(
+        manager.make_successor(ONE, number, &Head::read(&head()).unwrap()),
+        Err(Error::Busy),
+        "it has one"
+    );
+
+    let stack = start + placed.stacks().nth(1).unwrap().start;
+    let of_stack = world.page(number, stack);
+    manager.allocate(number, 1).unwrap();
+    end(&world, number);
+    let method = manager.record.exports.iter().find(|one| one.instance() == number).unwrap();
+    let method = manager.record.methods.get(method.read().first_method as usize).unwrap();
+    for _ in 0..3 {
+        assert_eq!(method.entry(), image + 16);
+        manager.exchange(number, next).unwrap();
+        begin(&world, number);
+        let now = manager.record(number).unwrap().read();
+        assert_eq!((now.main, now.stub, now.stack), (image + 128, image + 8, record.stack));
+        assert_eq!(method.entry(), image + 64);
+        assert_eq!(first_word(&world, number, image), Some(0x5000));
+        assert_eq!(first_word(&world, number, start + STARTUP_OFFSET), Some(0x5000));
+        assert_eq!(world.page(number, stack), of_stack, "stacks stay");
+        // It dies as others do, and its data is as at first.
+        let data = image + 4 * PAGE_SIZE;
+        let (physical, _) = world.page(number, data).unwrap();
+        world.word(physical).store(-1, Relaxed);
+        end(&world, number);
+        begin(&world, number);
+        assert_eq!(first_word(&world, number, data), Some(0x5000));
+        end(&world, number);
+        manager.exchange(number, next).unwrap();
+        begin(&world, number);
+        assert_eq!(first_word(&world, number, image), Some(at as i64));
+        end(&world, number);
+    }
+    manager.retire(next).unwrap();
+    begin(&world, number);
+    assert_eq!((state(&world).0, state(&world).2), (before.0, before.2), "nothing is left of it");
+
+    // This time the predecessor goes.
+    let (next, _) = successor(&world, number, &other);
+    end(&world, number);
+    manager.exchange(number, next).unwrap();
+    manager.retire(next).unwrap();
+    begin(&world, number);
+    assert_eq!(first_word(&world, number, image), Some(0x5000));
+    assert_eq!(manager.usage_of(number), Ok((13, MEMORY)));
+    unload(&world, number);
+    assert_eq!(world.used(ONE), first);
+}
+
+#[test]
+fn a_larger_one_lies_behind_all_that_there_is() {
+    let world = World::loading_in(3, 90);
+    let manager = world.manager();
+    let first = world.used(ONE);
+    let number = loaded(&world);
+    let larger = head_with(|writer| {
+        writer.segments[2].0.offset = 98 * PAGE;
+        (writer.numbers.image_size, writer.numbers.memory) = (100 * PAGE, 16 * PAGE_SIZE);
+    });
+    let read = Head::read(&larger).unwrap();
+    let (next, at) = manager.make_successor(ONE, number, &read).unwrap();
+    let record = manager.record(number).unwrap();
+    assert!(at > placement(number, &manager).end());
+    manager.retire(next).unwrap();
+    let (next, at) = successor(&world, number, &larger);
+    end(&world, number);
+    manager.exchange(number, next).unwrap();
+    manager.retire(next).unwrap();
+    begin(&world, number);
+    let start = record.start_address();
+    assert_eq!(first_word(&world, number, start + at), Some(0x5000));
+    assert_eq!(first_word(&world, number, start + placement(number, &manager).image().start), None);
+    let page = manager.allocate(number, 1).unwrap();
+    assert!(page >= start + at + 101 * PAGE_SIZE, "what it gets is behind its content");
+    manager.kill(number).unwrap();
+    steps(|cursor| manager.release(number, cursor));
+    manager.retire(number).unwrap();
+    assert_eq!(world.used(ONE), first);
+}
+
+#[test]
+fn who_does_not_serve_the_same_is_no_successor() {
+    let world = World::loading_in(3, 60);
+    let manager = world.manager();
+    let number = loaded(&world);
+    let refused = |of: InstanceId, head: &[u8]| {
+        manager.make_successor(ONE, of, &Head::read(head).unwrap()).map(drop)
+    };
+    let version = head_with(|writer| writer.exports[0].version += 1);
+    assert_eq!(refused(number, &version), Err(Error::VersionMismatch));
+    let before = state(&world);
+    assert_eq!(refused(number, &version), Err(Error::VersionMismatch));
+    let float = head_with(|writer| writer.numbers.float = 1);
+    assert_eq!(refused(number, &float), Err(Error::NotSupported));
+    let large = head_with(|writer| writer.numbers.heap = 9 << 20);
+    assert_eq!(refused(number, &large), Err(Error::TooLarge));
+    assert_eq!(refused(InstanceId(5), &head()), Err(Error::NotFound));
+    for change in [
+        (|one: &mut Instance| one.in_kernel = 1) as fn(&mut Instance),
+        |one| one.run_to_completion = 1,
+        |one| one.leader = ONE,
+        |one| one.next_fellow = ONE,
+    ] {
+        let place = manager.record(number).unwrap();
+        let record = place.read();
+        let mut changed = record;
+        change(&mut changed);
+        place.write(&changed);
+        assert_eq!(refused(number, &head()), Err(Error::NotSupported));
+        place.write(&record);
+    }
+    assert_eq!(state(&world), before);
+}
