@@ -97,6 +97,7 @@ impl Heap {
 impl Heap {
     /// The pool gets bytes behind those that it has, which are mapped and whole pages.
     fn fill(&self, pool: &mut Pool, more: usize) {
+        // Relaxed: who is inside is alone there, by `taken`, which orders what is before and behind; others only read how much there is.
         let (filled, managed) =
             (self.filled.load(Ordering::Relaxed), self.managed.load(Ordering::Relaxed));
         let first = startup().heap as usize + managed;
