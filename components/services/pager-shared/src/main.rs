@@ -108,9 +108,11 @@ fn prepare() -> Result<(), Error> {
 fn serve_home() -> Result<Infallible, Error> {
     loop {
         match imports::HOME.next_order(membership()) {
-            Ok(order) => while !give_back(order)? {
-                sleep(SOON)?;
-            },
+            Ok(order) => {
+                while !give_back(order)? {
+                    sleep(SOON)?;
+                }
+            }
             Err(Error::TimedOut) => {}
             Err(error) => return Err(error),
         }
@@ -169,7 +171,8 @@ impl Node {
     /// fetched.
     fn answer(&mut self, thread: usize, fault: PageFault) -> Result<Option<u64>, Error> {
         self.answers.take(thread);
-        let is_it = |range: &Option<ServedRange>| range.is_some_and(|one| one.number == fault.range);
+        let is_it =
+            |range: &Option<ServedRange>| range.is_some_and(|one| one.number == fault.range);
         let range = self.ranges.iter().position(is_it).ok_or(Error::NotFound)?;
         let page = fault.offset as usize / PAGE;
         let has = self.pages.get(page).ok_or(Error::NotFound)?.has;

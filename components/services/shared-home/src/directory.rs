@@ -56,8 +56,7 @@ pub struct Directory {
 impl Directory {
     /// No pages, no nodes.
     pub const fn new() -> Directory {
-        let page =
-            Page { holders: 0, is_written: false, wanted: 0, to_write: false, told: 0 };
+        let page = Page { holders: 0, is_written: false, wanted: 0, to_write: false, told: 0 };
         Directory {
             pages: [page; PAGES],
             count: 0,

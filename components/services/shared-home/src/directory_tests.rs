@@ -144,7 +144,10 @@ fn what_a_node_does_not_have_it_cannot_give_back() {
         assert_eq!(directory.check(0, membership), Err(Error::NotFound));
     }
     let again = directory.join(0);
-    assert_eq!((directory.check(0, one), directory.check(0, again)), (Err(Error::NotFound), Ok(())));
+    assert_eq!(
+        (directory.check(0, one), directory.check(0, again)),
+        (Err(Error::NotFound), Ok(()))
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::tables;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::Slot;
-use cairn_abi::record::{CONTENT_CLIENT_STACK, Export, Instance, Segment};
+use cairn_abi::record::{CONTENT_CLIENT_STACK, CONTENT_GROWTH, Export, Instance, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
 use cairn_loader::package::Head;
@@ -30,7 +30,7 @@ const KEPT: [Range<usize>; 4] = [
     offset_of!(Startup, name)..offset_of!(Startup, heap),
     offset_of!(Startup, generation)..offset_of!(Startup, run_time_memory),
     offset_of!(Startup, run_rate)..offset_of!(Startup, portal_manager),
-    offset_of!(Startup, thread_limit)..offset_of!(Startup, argument_length),
+    offset_of!(Startup, thread_limit)..offset_of!(Startup, heap_limit),
 ];
 /// The word with the numbers of the instance, which are kept, and above them the imports that its content leaves out.
 const NUMBERS: usize = offset_of!(Startup, instance);
@@ -196,7 +196,10 @@ impl<'a> Manager<'a> {
         };
         let offsets = |slot: Slot, owner: InstanceId, start: u64| {
             let segments = self.record.segments.part(slot.segments);
-            let own = segments.filter(move |segment| segment.instance() == owner);
+            // Where it grew it has nothing any more.
+            let own = segments.filter(move |segment| {
+                segment.instance() == owner && segment.content() != CONTENT_GROWTH
+            });
             own.map(move |one| one.address() - start..one.address() - start + one.size())
         };
         let (number, other) = (ours.number(), theirs.number());

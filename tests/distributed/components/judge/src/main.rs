@@ -123,7 +123,11 @@ fn who_keeps_to_no_protocol() {
     assert!(STRANGER.fetch(1, 0, true).is_err(), "it is no member");
     let member = STRANGER.join(PAGES).expect("a member");
     for other in [0, 1, 2, member + 1, u64::MAX] {
-        assert_eq!(STRANGER.fetch(other, 0, true), Err(Error::NotFound), "another one's membership");
+        assert_eq!(
+            STRANGER.fetch(other, 0, true),
+            Err(Error::NotFound),
+            "another one's membership"
+        );
         assert_eq!(STRANGER.give_back(other, 0, 1, 5), Err(Error::NotFound));
     }
     for (page, grant) in [(9, 1), (9, 0), (9, u64::MAX), (9, 1 << 32)] {
@@ -168,6 +172,9 @@ fn a_node_dies() {
     // A client's death takes nothing from the other.
     TWO.store(7 * PAGE, 4).expect("a page");
     SUPERVISOR.restart("two").expect("restart");
-    assert_eq!((ONE.load(7 * PAGE), when_it_lives(LIVES_MICROSECONDS, || TWO.load(7 * PAGE))), (Ok(4), 4));
+    assert_eq!(
+        (ONE.load(7 * PAGE), when_it_lives(LIVES_MICROSECONDS, || TWO.load(7 * PAGE))),
+        (Ok(4), 4)
+    );
     say(format_args!("ok: who dies takes along only what was its own\n"));
 }

@@ -180,9 +180,41 @@ fn under_load() {
     say!("ok: no call is lost");
 }
 
+/// Replaces once, whatever becomes of it.
+fn replace_once(_: u64) {
+    let _ = REPLACEMENT.replace("counter", "other", LIMIT_MILLISECONDS);
+}
+
+/// Who has it done, or what is replaced, is killed at some instant of it. Calls may fail then, and state may be lost; but nothing else is.
+fn disturbed() {
+    let answers = || judge::wait_until(THREADS, || COUNTER.kind().is_ok());
+    let replaces = || {
+        judge::wait_until(THREADS, || {
+            REPLACEMENT.replace("counter", "good", LIMIT_MILLISECONDS).is_ok()
+        })
+    };
+    replaces();
+    let before = MEMORY.usage();
+    for victim in ["loader", "counter"] {
+        for round in 0..arguments::rounds() / 4 {
+            let once = spawn(THREADS, &WAITING, replace_once, 0, 94).expect("a thread");
+            let _ = THREADS.sleep_until(time::now() + time::ticks(37 * round % 1500));
+            if SUPERVISOR.restart(victim).is_err() {
+                expect("it is killed", round, u64::MAX);
+            }
+            let _ = once.join();
+            answers();
+        }
+        replaces();
+        expect("nothing is left of it", (victim, MEMORY.usage()), (victim, before));
+    }
+    say!("ok: disturbed");
+}
+
 fn main() {
     idle();
     under_load();
+    disturbed();
     say!("replaced: done");
     let _ = SUPERVISOR.halt(0);
 }
