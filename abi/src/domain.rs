@@ -120,6 +120,8 @@ pub const PORTAL_OWN_DOMAIN: usize = 1;
 pub const PORTAL_OWN_THREAD: usize = 2;
 /// Short-circuit: the time, in ticks of the board's time base.
 pub const PORTAL_TIME: usize = 3;
+/// In the word with which an interposer is entered, above the index of its own table: the index by which the client called.
+pub const CLIENT_INDEX_SHIFT: u32 = 16;
 /// The first index that the system description assigns: imports in the order the component
 /// declares them, a consecutive entry for each method.
 pub const PORTAL_FIRST_IMPORT: usize = 16;

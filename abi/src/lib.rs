@@ -13,6 +13,7 @@ pub mod device;
 pub mod domain;
 pub mod error;
 pub mod float;
+pub mod fork;
 pub mod grant;
 pub mod identifier;
 pub mod interface_text;

@@ -1,7 +1,8 @@
 //! Components that stand between others ([`cairn::interpose`]).
 
-use crate::PortalsProxy;
-use cairn::interpose::{Interposer, entrance};
+use crate::{Portals, PortalsProxy};
+use cairn::component::Interface;
+use cairn::interpose::{Answer, Interposer, Passing, entrance};
 use cairn::{Error, environment};
 
 /// Puts components between others, while they run. All names are those of instances.
@@ -51,4 +52,54 @@ impl PortalsProxy {
         methods[24..].copy_from_slice(&entrance::<I>().to_le_bytes());
         self.register(name, "", &methods)
     }
+}
+
+/// Portals that a client got by a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewPortals {
+    /// The first index in its table.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+}
+
+/// The number of a method of [`Portals`].
+const fn method(name: &[u8]) -> usize {
+    let methods = &<dyn Portals as Interface>::DESCRIPTOR.methods;
+    let mut number = 0;
+    // Without one of this name the build ends here.
+    loop {
+        let mut place = 0;
+        while place < name.len() && methods[number].name[place] == name[place] {
+            place += 1;
+        }
+        if place == name.len() && methods[number].name[place] == 0 {
+            return number;
+        }
+        number += 1;
+    }
+}
+
+/// By which who calls gets portals, or a place for them.
+const MAKES: [usize; 5] = [
+    method(b"open"),
+    method(b"reserve"),
+    method(b"make_semaphore"),
+    method(b"make_lock"),
+    method(b"make_once"),
+];
+const SIZE: usize = method(b"size");
+
+/// For who stands between a copy of itself and all others: the portals that a call has put into the copy's table, where they lead
+/// here already. The copy does not know of them before it is answered.
+pub fn new_portals(call: &Passing, answer: &Answer) -> Option<NewPortals> {
+    let first = environment::startup().portal_manager as usize;
+    let method = call.portal().checked_sub(first).filter(|_| first != 0)?;
+    if answer.status != 0 || !MAKES.contains(&method) {
+        return None;
+    }
+    // A reservation's word has more above the index.
+    let first = answer.words[0] & 0xffff;
+    let asked = call.with_method(method, SIZE).with_argument(2, first).forward();
+    (asked.status == 0).then_some(NewPortals { first, count: asked.words[0] })
 }

@@ -12,8 +12,13 @@
 //! InstanceControl::begin        threads, the first life              supervisor, scheduler
 //! ```
 //!
+//! A copy of an instance that runs comes in the same way ([`Loader::fork`]): `DomainMemory::fork` in place of the first four, and
+//! `DomainPortals::fork` in place of `connect`.
+//!
 //! From the first step on what was made has a number, and [`InstanceControl::retire`] takes all of it back, however far it came.
 
+use cairn::fork::{Quotas, Side, split};
+use cairn::interpose::{Interposer, entrance};
 use cairn::{Caller, Error, InstanceId};
 
 /// A store of packages.
@@ -38,7 +43,20 @@ pub trait Loader {
     /// Ends an instance that the caller or a descendant of it loaded, with all that it has loaded, and takes back what it had. `Busy`:
     /// another is connected to it.
     fn unload(&self, caller: Caller, name: &str) -> Result<(), Error>;
-    /// Which step of the caller's last `load` or `unload` failed, and why, as text; the value is its length. `NotFound`: none did.
+    /// Makes a copy of the caller, its child, called `name`, in a private address space: what is the caller's own memory is copied, and
+    /// each of its portals leads from the copy to `intercept`, an entry point of the caller's, first, as do those that the copy gets.
+    /// Its first thread is at `begins`, with the stack pointer `stack`. `quotas` is a
+    /// [`Quotas`](Quotas): a part of the caller's own. The value is its number. [`LoaderProxy::domain_fork`] does it.
+    fn fork(
+        &self,
+        caller: Caller,
+        name: &str,
+        intercept: u64,
+        begins: u64,
+        stack: u64,
+        quotas: u64,
+    ) -> Result<InstanceId, Error>;
+    /// Which step of the caller's last `load`, `fork` or `unload` failed, and why, as text; the value is its length. `NotFound`: none did.
     fn explain(&self, caller: Caller, text: &mut [u8]) -> Result<usize, Error>;
 }
 
@@ -73,6 +91,18 @@ pub trait Successor {
     /// Takes over the state that its predecessor had written: the bytes from `from` on, of `size` in all, before any client comes in. An error: it does not
     /// understand it, and the predecessor goes on.
     fn import_state(&self, size: u64, from: u64, state: &[u8]) -> Result<(), Error>;
+}
+
+impl LoaderProxy {
+    /// Makes a copy of this component, called `name`, within a part of its quotas. It returns twice: here with the copy's number, and in
+    /// the copy, whose only thread has a copy of this thread's stack. Every portal that the copy has, or gets, leads to `I` of this
+    /// component first, at the same index.
+    ///
+    /// Other threads of this component are not in the copy, and what they hold they hold there for good. Stacks of calls are not copied
+    /// (`BadArgument` in one), nor devices, sections and what this component was granted.
+    pub fn domain_fork<I: Interposer>(&self, name: &str, quotas: Quotas) -> Result<Side, Error> {
+        split(|point| self.fork(name, entrance::<I>(), point.begins, point.stack, quotas.word()))
+    }
 }
 
 /// What the loader asks of the memory manager: an instance's memory, at the cost of its parent.
@@ -110,6 +140,18 @@ pub trait DomainMemory {
     ) -> Result<(), Error>;
     /// All content of a new instance is there, its startup page too.
     fn finish(&self, instance: InstanceId) -> Result<(), Error>;
+    /// Makes a copy of `parent`, its child, that is whole at once: other pages at the same addresses. Its first thread begins at `begins`
+    /// with this stack pointer, and `quotas` are what [`Loader::fork`] says. The value is its number. Errors as of `make`, and
+    /// `NotSupported`: of what shares a domain; `BadArgument`: addresses that are not the parent's own; `TooLarge`: it has more than
+    /// what is loaded has.
+    fn fork(
+        &self,
+        parent: InstanceId,
+        name: &str,
+        begins: u64,
+        stack: u64,
+        quotas: u64,
+    ) -> Result<InstanceId, Error>;
     /// Takes back what an instance had that is dead and released, or was never begun: pages, tables, its number, what the record says.
     /// From then on it is another's.
     fn retire(&self, instance: InstanceId) -> Result<(), Error>;
@@ -133,6 +175,10 @@ pub trait DomainPortals {
         version: u64,
         interface: &[u8],
     ) -> Result<(), Error>;
+    /// One step of giving a copy that has not begun what its parent has, at the same indexes, each with the parent, at `intercept`,
+    /// between: 0 first, then what it answers, until 0. Whoever stands between the parent and its servers stands there for the copy,
+    /// too. What the parent was granted, or has reserved, the copy has not.
+    fn fork(&self, instance: InstanceId, intercept: u64, from: u64) -> Result<u64, Error>;
     /// The next instance from number `from` on that an import connects to another one; `NotFound`: there is none. What others opened by
     /// name, and can lose at any time, does not count.
     fn user_of(&self, instance: InstanceId, from: InstanceId) -> Result<InstanceId, Error>;

@@ -2,7 +2,7 @@
 //!
 //! The portal manager lets a client's portals lead to an interposer first (`docs/interposition.md`). All of them lead to its one
 //! entry point, with the registers of the call as they are, but that the first, which the server finds its control word in,
-//! says by which of the interposer's own portals the call goes on. So forwarding takes no knowledge of what is called:
+//! says by which of the interposer's own portals the call goes on, and by which of its own the client called. So forwarding takes no knowledge of what is called:
 //!
 //! ```
 //! use cairn::interpose::{Answer, Interposer, Passing};
@@ -22,7 +22,7 @@ use crate::call::host as machine;
 
 use crate::Error;
 use crate::call::{REGISTERS, REPLY_WORDS};
-use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_abi::domain::{CLIENT_INDEX_SHIFT, PORTAL_FIRST_IMPORT};
 
 /// A call on its way from a client to its server.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,19 @@ impl Passing {
     /// Where it goes on: an index of the interposer's portal table, which no other of the client's portals has. Whose it is, and what
     /// it is called, `PortalListing::describe` says.
     pub fn index(&self) -> u64 {
-        self.registers[0]
+        self.registers[0] & ((1 << CLIENT_INDEX_SHIFT) - 1)
+    }
+
+    /// The index by which the client called, of the client's own table.
+    pub fn portal(&self) -> usize {
+        (self.registers[0] >> CLIENT_INDEX_SHIFT) as usize
+    }
+
+    /// The same call of another method of what it is a call of, by the numbers of both.
+    pub fn with_method(mut self, from: usize, to: usize) -> Passing {
+        let index = self.index().wrapping_add(to as u64).wrapping_sub(from as u64);
+        self.registers[0] = index & ((1 << CLIENT_INDEX_SHIFT) - 1);
+        self
     }
 
     /// An argument register, from 1 on. The client's pointers are translated: what they lead to is there until the call is answered.
@@ -78,8 +90,8 @@ impl Passing {
         // Below are the portals of this component's domain itself.
         match self.index() {
             index if index < PORTAL_FIRST_IMPORT as u64 => Answer::error(Error::NoPortal),
-            _ => {
-                let (status, words) = machine::pass_on(&self.registers);
+            index => {
+                let (status, words) = machine::pass_on(index, &self.registers);
                 Answer { status, words }
             }
         }

@@ -18,6 +18,7 @@ pub mod environment;
 pub mod exclusive;
 mod expansion;
 mod failure;
+pub mod fork;
 pub mod interpose;
 pub mod log;
 #[cfg(not(target_os = "none"))]

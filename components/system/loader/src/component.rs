@@ -1,7 +1,8 @@
 //! Entry points.
 
 use super::failure::{Failures, unloading};
-use super::{exchange, load, replace};
+use super::{exchange, fork, load, replace};
+use cairn::fork::Point;
 use cairn::sync::Mutex;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, InstanceId};
@@ -74,6 +75,21 @@ impl interfaces::Loader for Server {
         let package = package.text(&mut package_buffer)?;
         let name = name.text(&mut name_buffer)?;
         with(caller, |head| load::load(head, caller.0, package, name))
+    }
+
+    fn fork(
+        &self,
+        caller: Caller,
+        name: ReadWindow<'_>,
+        intercept: u64,
+        begins: u64,
+        stack: u64,
+        quotas: u64,
+    ) -> Result<InstanceId, Error> {
+        let mut buffer = [0; NAME_SIZE];
+        let name = name.text(&mut buffer)?;
+        let point = Point { begins, stack };
+        with(caller, |_| fork::fork(caller.0, name, intercept, point, quotas))
     }
 
     fn unload(&self, caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {

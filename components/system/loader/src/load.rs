@@ -77,12 +77,7 @@ pub fn load(
     package: &str,
     name: &str,
 ) -> Result<InstanceId, Error> {
-    let is_name = !name.is_empty()
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    if !is_name {
-        let error = Error::BadArgument;
-        return Err(failed(error, format_args!("`{name}` is no name of an instance")));
-    }
+    check_name(name)?;
     let mut fetched = None;
     let source = Source::fetch(&mut fetched, buffer, package)?;
     let made = DOMAIN_MEMORY.make(parent, name, source.head_bytes);
@@ -98,19 +93,41 @@ pub fn load(
     };
     let made = fill(&source, &place, name)
         .and_then(|()| connect(&source.head, instance, name))
-        .and_then(|()| {
-            INSTANCES.begin(instance).map_err(|error| {
-                let why = match error {
-                    Error::Exhausted => {
-                        "its parent has no threads, semaphores or locks left for it"
-                    }
-                    Error::NotAllowed => "its priority is above that of its parent",
-                    Error::Dead => "its parent ends",
-                    error => error.text(),
-                };
-                failed(error, format_args!("`{name}` cannot begin: {why}"))
-            })
-        });
+        .and_then(|()| begin(instance, name));
+    whole(instance, name, made)
+}
+
+/// Whether an instance can be called so.
+pub fn check_name(name: &str) -> Result<(), Error> {
+    let is_name = !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    match is_name {
+        true => Ok(()),
+        false => {
+            Err(failed(Error::BadArgument, format_args!("`{name}` is no name of an instance")))
+        }
+    }
+}
+
+/// Lets an instance live that has all that it needs.
+pub fn begin(instance: InstanceId, name: &str) -> Result<(), Error> {
+    INSTANCES.begin(instance).map_err(|error| {
+        let why = match error {
+            Error::Exhausted => "its parent has no threads, semaphores or locks left for it",
+            Error::NotAllowed => "its priority is above that of its parent",
+            Error::Dead => "its parent ends",
+            error => error.text(),
+        };
+        failed(error, format_args!("`{name}` cannot begin: {why}"))
+    })
+}
+
+/// An instance that was made, or, if it could not be made whole, nothing of it.
+pub fn whole(
+    instance: InstanceId,
+    name: &str,
+    made: Result<(), Error>,
+) -> Result<InstanceId, Error> {
     match made {
         Ok(()) => Ok(instance),
         Err(error) => {

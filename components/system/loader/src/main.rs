@@ -12,6 +12,7 @@ mod machine {
     mod exchange;
     mod failure;
     mod fetch;
+    mod fork;
     mod load;
     mod replace;
     mod startup;

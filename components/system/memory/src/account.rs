@@ -2,7 +2,10 @@
 
 use cairn_abi::Error;
 use cairn_abi::address::REGION_SIZE;
-use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// What one instance has.
 pub(crate) struct Account {
@@ -16,11 +19,16 @@ pub(crate) struct Account {
     pub(crate) sections: AtomicU32,
     /// One of its threads is at work on sections.
     pub(crate) in_sections: AtomicBool,
+    /// How many of its threads give pages away that it allocated, or [`COPIED`].
+    leaving: AtomicU32,
     /// It died, has no pages of a pager any more, and does not live again yet.
     pub(crate) is_released: AtomicBool,
     /// How often that was so.
     pub(crate) ended: AtomicU32,
 }
+
+/// Its memory is being copied: no page of it may become another's meanwhile.
+const COPIED: u32 = 1 << 31;
 
 /// Nobody has had the number.
 const UNUSED: i64 = 0;
@@ -35,6 +43,7 @@ impl Account {
             used: AtomicU32::new(0),
             sections: AtomicU32::new(0),
             in_sections: AtomicBool::new(false),
+            leaving: AtomicU32::new(0),
             is_released: AtomicBool::new(false),
             ended: AtomicU32::new(0),
         }
@@ -91,6 +100,30 @@ impl Account {
             return Err(Error::Exhausted);
         }
         Ok(())
+    }
+
+    /// Gives pages away. `Busy`: its memory is being copied.
+    pub(crate) fn while_not_copied<T>(
+        &self,
+        body: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let result = match self.leaving.fetch_add(1, Acquire) & COPIED {
+            0 => body(),
+            _ => Err(Error::Busy),
+        };
+        self.leaving.fetch_sub(1, Release);
+        result
+    }
+
+    /// Copies its memory. `Busy`: it gives pages away, or is being copied.
+    pub(crate) fn while_copied<T>(
+        &self,
+        body: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.leaving.compare_exchange(0, COPIED, Acquire, Relaxed).map_err(|_| Error::Busy)?;
+        let result = body();
+        self.leaving.fetch_sub(COPIED, Release);
+        result
     }
 
     /// Pages less.

@@ -24,6 +24,11 @@ thread_local! {
 impl Manager<'_> {
     /// Takes pages back that [`Manager::allocate`] gave. `Busy`: one of them is in a window of a call.
     pub fn free(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
+        let account = self.account(instance)?;
+        account.while_not_copied(|| self.free_pages(instance, address, pages))
+    }
+
+    fn free_pages(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
         let settled = self.withdraw(instance, address, pages)?;
         let root = self.root(instance)?;
         for entry in

@@ -66,9 +66,11 @@ impl<'a> Manager<'a> {
     /// The instance of a domain that grows at an address.
     pub fn grows_at(&self, domain: DomainId, address: u64) -> Option<InstanceId> {
         let mut instances = self.record.instances.iter().filter(|one| one.is_there());
-        let record = instances.find(|one| (address ^ one.start_address()) < REGION_SIZE)?;
-        let grows = || self.growth(record).any(|range| range.contains(&address));
-        (record.domain() == domain && grows()).then(|| record.number())
+        // A copy of an instance has the same addresses, in another domain.
+        let record = instances
+            .find(|one| one.domain() == domain && (address ^ one.start_address()) < REGION_SIZE)?;
+        let grows = self.growth(record).any(|range| range.contains(&address));
+        grows.then(|| record.number())
     }
 
     /// One step of giving back what a dead instance has grown by: from 0, the next one's place; `None`: that was all.

@@ -5,11 +5,13 @@
 //! fails, [`Manager::retire`] takes all back.
 
 mod finish;
+mod fork;
 mod give;
 mod record;
 mod retire;
 mod successor;
 
+use crate::live::Entry;
 use crate::manager::Manager;
 use crate::numbers::Stage;
 use crate::tables::{self, EXECUTE, GLOBAL, OWN, READ, Root, USER, WRITE};
@@ -103,22 +105,13 @@ impl Manager<'_> {
     ) -> Result<InstanceId, Error> {
         let numbers = head.numbers();
         let of_parent = self.record(parent)?;
-        let parent_children = of_parent.children();
-        if parent_children == 0 {
+        if of_parent.children() == 0 {
             return Err(Error::NotAllowed);
         }
         let mut new = self.find_place(head, linked)?;
         let number = self.state.numbers.get(new.number)?;
-        let result = self.take_name(&mut new, name).and_then(|()| {
-            let children = 1 + numbers.children;
-            let parents = self.state.numbers.get(parent)?;
-            parents.add_children(children, parent_children)?;
-            self.charge(parent, pages(numbers.memory)).inspect_err(|_| {
-                parents.remove_children(children);
-            })
-        });
-        if let Err(error) = result {
-            self.forget_name(&new);
+        let paid = (1 + numbers.children, pages(numbers.memory));
+        if let Err(error) = self.enter(new.number, &mut new.record, (name, of_parent), paid) {
             number.set(Stage::Unused);
             return Err(error);
         }
@@ -207,24 +200,40 @@ impl Manager<'_> {
         Ok(New { number, slot, record, root, head, placement, linked })
     }
 
+    /// Enters a new instance under its name, with what its parent pays for it: children, and pages of memory.
+    fn enter(
+        &self,
+        number: InstanceId,
+        record: &mut Instance,
+        (name, parent): (Name, Entry<Instance>),
+        (children, pages): (u32, u64),
+    ) -> Result<(), Error> {
+        let entered = self.take_name(number, record, name).and_then(|()| {
+            let parents = self.state.numbers.get(parent.number())?;
+            parents.add_children(children, parent.children())?;
+            self.charge(parent.number(), pages).inspect_err(|_| parents.remove_children(children))
+        });
+        if entered.is_err()
+            && let Ok(place) = self.place(number)
+        {
+            record.name = [0; NAME_SIZE];
+            place.write(record);
+        }
+        entered
+    }
+
     /// Enters a name into the record, if no other instance has it. Of two that do it at the same time none may get it.
-    fn take_name(&self, new: &mut New, name: Name) -> Result<(), Error> {
-        new.record.name = name;
-        self.place(new.number)?.write(&new.record);
+    fn take_name(&self, new: InstanceId, record: &mut Instance, name: Name) -> Result<(), Error> {
+        record.name = name;
+        self.place(new)?.write(record);
         let mut others = (1..).zip(self.record.instances.iter());
         let has_it = others.any(|(number, other)| {
             let number = InstanceId(number);
             let is_unused = self.state.numbers.get(number).is_ok_and(|one| one.is(Stage::Unused));
             let is_there = other.is_there() || !is_unused;
-            number != new.number && is_there && other.name() == name
+            number != new && is_there && other.name() == name
         });
         if has_it { Err(Error::Busy) } else { Ok(()) }
-    }
-
-    fn forget_name(&self, new: &New) {
-        if let Ok(place) = self.place(new.number) {
-            place.write(&Instance { name: [0; NAME_SIZE], ..new.record });
-        }
     }
 
     /// Makes the pages that are zeros, the log, the aliases of stacks, and all that the record says.
@@ -242,7 +251,9 @@ impl Manager<'_> {
         // Clients' stacks, the log and whether it serves are the instance's, whatever content it has.
         if new.linked.is_none() {
             self.map_aliases(new)?;
-            self.map_log(new)?;
+            let numbers = new.head.numbers();
+            let kept = (numbers.log_size != 0).then_some(numbers.log_level);
+            self.map_log(new.root, &new.record, kept)?;
             if new.head.numbers().says_ready & !new.head.numbers().callers_wait & 1 != 0 {
                 let ready = self.tables.find(new.root, new.address(READY_OFFSET));
                 // What is there [`Manager::finish`] knows.
@@ -288,26 +299,25 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Maps the number's log, as it is at first, or the page that says that nothing is logged.
-    fn map_log(&self, new: &New) -> Result<(), Error> {
-        let size = match (new.head.numbers().log_size, self.header.logs) {
-            (0, _) | (_, 0) => 0,
-            _ => new.record.log_size,
-        };
+    /// Maps the number's log, as it is at first, or the page that says that nothing is logged. `kept`: of what it logs something is kept,
+    /// from this level on.
+    fn map_log(&self, root: Root, record: &Instance, kept: Option<u8>) -> Result<(), Error> {
+        let size = if kept.is_none() || self.header.logs == 0 { 0 } else { record.log_size };
         let entry = |offset| {
-            self.tables.find(new.root, new.address(LOG_OFFSET + offset)).ok_or(Error::TooLarge)
+            let address = record.start_address + LOG_OFFSET + offset;
+            self.tables.find(root, address).ok_or(Error::TooLarge)
         };
         if size == 0 {
             tables::map_over(entry(0)?, self.header.no_log, USER | READ);
             return Ok(());
         }
-        let log = self.words(self.header.logs + new.record.log, size);
+        let log = self.words(self.header.logs + record.log, size);
         crate::death::zero(log);
         if let Some(level) = log.get(LEVEL) {
-            level.store(new.head.numbers().log_level.into(), Relaxed);
+            level.store(kept.unwrap_or_default().into(), Relaxed);
         }
         for offset in (0..size).step_by(PAGE_SIZE as usize) {
-            let page = self.header.logs + new.record.log + offset;
+            let page = self.header.logs + record.log + offset;
             tables::map_over(entry(offset)?, page, USER | READ | WRITE);
         }
         Ok(())

@@ -15,6 +15,7 @@ use cairn_loader::placement::{Placement, Wanted};
 use core::sync::atomic::Ordering::Relaxed;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+mod forked;
 mod random;
 mod refused;
 mod retired;

@@ -18,6 +18,9 @@ use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 /// Page-table pages that can be taken.
 pub type TablePool = Frames<{ (DOMAINS_MAXIMUM * SECTIONS_EACH + SECTIONS_MAXIMUM).div_ceil(64) }>;
 
+/// Leaf tables that lead to a region.
+const REGION_TABLES: usize = (REGION_SIZE / LEAF_SPAN) as usize;
+
 /// The pool of page tables.
 #[derive(Clone, Copy)]
 pub struct Tables<'a> {
@@ -58,9 +61,30 @@ impl<'a> Tables<'a> {
 
     /// The entries that lead to a region, which lies below one directory.
     pub fn to_region(&self, root: Root, start: u64) -> Option<&'a [AtomicI64]> {
-        const COUNT: usize = (REGION_SIZE / LEAF_SPAN) as usize;
         let directory = self.below(self.entry(root.0, start, ROOT_LEVEL)?)?;
-        self.words.get(directory * ENTRIES + index(start, 1)..)?.get(..COUNT)
+        self.words.get(directory * ENTRIES + index(start, 1)..)?.get(..REGION_TABLES)
+    }
+
+    /// Lets the tables of the region at `from` be those of the region at `to`, whose addresses nothing has below this root.
+    /// `Busy`: something has.
+    pub fn move_region(&self, root: Root, from: u64, to: u64) -> Result<(), Error> {
+        let old = self.entry(root.0, from, ROOT_LEVEL).ok_or(Error::BadArgument)?;
+        let new = self.entry(root.0, to, ROOT_LEVEL).ok_or(Error::BadArgument)?;
+        let moves = !core::ptr::eq(old, new);
+        if moves && new.load(Relaxed) != 0 {
+            return Err(Error::Busy);
+        }
+        let entries = self.to_region(root, from).ok_or(Error::BadArgument)?;
+        let mut words = [0; REGION_TABLES];
+        for (word, entry) in words.iter_mut().zip(entries) {
+            *word = entry.swap(0, Relaxed);
+        }
+        if moves {
+            new.store(old.swap(0, Relaxed), Relaxed);
+        }
+        let entries = self.to_region(root, to).ok_or(Error::BadArgument)?;
+        entries.iter().zip(words).for_each(|(entry, word)| entry.store(word, Relaxed));
+        Ok(())
     }
 
     /// The table that an entry of a table names. An entry that is not valid but not zero belongs to a

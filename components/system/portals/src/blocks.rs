@@ -380,6 +380,15 @@ impl Blocks {
         self.of_client(client).find(begins).ok_or(Error::NotFound)
     }
 
+    /// Place of the live block of a client that begins at an index of its table.
+    pub fn live_at(&self, client: InstanceId, first: usize) -> Option<usize> {
+        let begins = |place: &usize| {
+            let block = &self.slots[*place];
+            block.first() == first && block.is_live()
+        };
+        self.of_client(client).find(begins)
+    }
+
     /// The first index of the open block that a client knows by a label: a walk along all that it holds, which is at most what its
     /// description says and its equal part, and which no other client makes longer.
     pub fn labelled(&self, client: InstanceId, label: NonZero<u32>) -> Option<usize> {

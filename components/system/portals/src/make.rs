@@ -1,6 +1,7 @@
 //! How a block of portals is made, filled and closed.
 
 mod between;
+mod copies;
 mod domain;
 mod end;
 mod exchange;

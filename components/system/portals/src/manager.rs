@@ -2,6 +2,7 @@
 //! death.
 
 mod exchange;
+mod fork;
 pub mod grants;
 mod hold;
 mod lives;

@@ -2,6 +2,7 @@
 //! its holder what it meant, or nothing (invariant 10).
 
 mod fake;
+mod forked;
 mod grants;
 mod held;
 mod loaded;
@@ -28,7 +29,10 @@ struct World {
 }
 
 fn world() -> World {
-    let machine = Fake::new();
+    world_on(Fake::new())
+}
+
+fn world_on(machine: Fake) -> World {
     let mut manager = Box::new(Manager::EMPTY);
     manager.begin(&machine, MANAGER, FIRST, machine.interfaces(), 0).unwrap();
     World { machine, manager }

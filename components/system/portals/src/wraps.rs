@@ -13,12 +13,13 @@
 //! portals on behalf lead to the interposer of the wrap before.
 
 use crate::blocks::{Code, Kind, NO_INSTANCE};
+use cairn_abi::domain::CLIENT_INDEX_SHIFT;
 use cairn_abi::{Error, InstanceId};
 
 /// Most rules at a time.
-pub const RULES_MAXIMUM: usize = 16;
+pub const RULES_MAXIMUM: usize = 64;
 /// Most wraps at a time.
-pub const WRAPS_MAXIMUM: usize = 128;
+pub const WRAPS_MAXIMUM: usize = 256;
 
 /// Who stands between whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Rule {
     pub entry: u64,
     /// When it dies, the client calls the server itself again.
     pub falls_back: bool,
+    /// The client is a copy of the interposer, and has nothing but through it: this lasts as long as the client.
+    pub is_of_copy: bool,
 }
 
 impl Rule {
@@ -42,6 +45,7 @@ impl Rule {
         interposer: NO_INSTANCE,
         entry: 0,
         falls_back: false,
+        is_of_copy: false,
     };
 
     /// Whether calls of this client to this server are meant.
@@ -123,10 +127,21 @@ impl Wrap {
         !self.leaves && self.client == client && usize::from(self.first) == first
     }
 
+    /// The word with which the client's calls by a method come in: where they go on in the interposer's table, and above it the index
+    /// by which the client called.
+    pub fn word(&self, method: usize) -> u64 {
+        inner_word(self.inner.into(), self.first.into(), method)
+    }
+
     /// Whether an instance is one of its three.
     pub fn is_of(&self, instance: InstanceId) -> bool {
         [self.client, self.server, self.rule.interposer].contains(&instance)
     }
+}
+
+/// See [`Wrap::word`].
+pub fn inner_word(inner: usize, first: usize, method: usize) -> u64 {
+    (inner + method) as u64 | ((first + method) as u64) << CLIENT_INDEX_SHIFT
 }
 
 /// A few things in the order in which they came.

@@ -83,8 +83,8 @@ pub(super) fn invoke_wide_minimal<const WORDS: usize>(
 }
 
 /// What an interposer passes on.
-pub(crate) fn pass_on(words: &[u64; REGISTERS]) -> (i64, [u64; REPLY_WORDS]) {
-    invoke_wide::<REGISTERS>(words[0], words)
+pub(crate) fn pass_on(index: u64, words: &[u64; REGISTERS]) -> (i64, [u64; REPLY_WORDS]) {
+    invoke_wide::<REGISTERS>(index, words)
 }
 
 /// An interposer's entry point: nobody enters it here.

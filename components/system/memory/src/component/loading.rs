@@ -5,6 +5,7 @@ use cairn::exclusive::Exclusive;
 use cairn::window::ReadWindow;
 use cairn::{Caller, Error, InstanceId};
 use cairn_abi::descriptor::NAME_SIZE;
+use cairn_abi::fork::Quotas;
 use cairn_abi::package::HEAD_MAXIMUM;
 use cairn_interfaces as interfaces;
 use cairn_loader::package::Head;
@@ -67,6 +68,19 @@ impl interfaces::DomainMemory for Server {
 
     fn finish(&self, instance: InstanceId) -> Result<(), Error> {
         with(|manager| manager.finish(instance))
+    }
+
+    fn fork(
+        &self,
+        parent: InstanceId,
+        name: ReadWindow<'_>,
+        begins: u64,
+        stack: u64,
+        quotas: u64,
+    ) -> Result<InstanceId, Error> {
+        let mut text = [0; NAME_SIZE];
+        let name = name.text(&mut text).map_err(|_| Error::BadArgument)?;
+        with(|manager| manager.fork(parent, name, (begins, stack), Quotas::of(quotas)))
     }
 
     fn retire(&self, instance: InstanceId) -> Result<(), Error> {

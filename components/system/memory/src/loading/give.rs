@@ -66,7 +66,8 @@ impl Manager<'_> {
         if self.is_shelf(&gift) {
             self.share_shelf(&gift, target)
         } else {
-            self.take_over_pages(caller, &gift, target)
+            let account = self.account(caller)?;
+            account.while_not_copied(|| self.take_over_pages(caller, &gift, target))
         }
     }
 

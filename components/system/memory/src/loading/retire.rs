@@ -73,6 +73,7 @@ impl Manager<'_> {
         }
         let settled = self.settle();
         self.empty_region(instance, place, settled)?;
+        self.end_private(instance, place)?;
         let content = self.record.segments.part(slot.segments);
         for segment in content.chain(self.record.segments.part(slot.stacks)) {
             if segment.physical() == 0 {
@@ -83,7 +84,7 @@ impl Manager<'_> {
             }
         }
         self.forget(instance, &slot);
-        self.clear_place(place, &record);
+        self.clear_place(place, &place.read());
         let number = self.state.numbers.get(instance)?;
         number.pages.store(0, Relaxed);
         if record.parent != InstanceId(0) {

@@ -42,6 +42,10 @@ impl DomainPortals for Server {
         })
     }
 
+    fn fork(&self, instance: InstanceId, intercept: u64, from: u64) -> Result<u64, Error> {
+        locked(|manager, machine| manager.fork(machine, instance, intercept, from))
+    }
+
     fn user_of(&self, instance: InstanceId, from: InstanceId) -> Result<InstanceId, Error> {
         locked(|manager, machine| manager.user_of(machine, instance, from))
     }

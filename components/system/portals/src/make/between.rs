@@ -49,7 +49,8 @@ fn plain(letters: &[u8; LETTERS_SIZE], types: &Parameters) -> Result<[u8; LETTER
 }
 
 impl Maker {
-    /// Generates a portal for each of `calls`, which gets its address; the code, and the distance between two of them.
+    /// Generates a portal for each of `calls`, which gets its address; the code, and the distance between two of them where an
+    /// interposer is the callee.
     pub(super) fn generate_between<M: Machine>(
         &mut self,
         machine: &M,
@@ -89,7 +90,7 @@ impl Maker {
         }
         crossing.behalf = came.map(|came| Behalf { client, queue: stack_queue(came.into()) });
 
-        let (mut in_use, mut stride) = (InUse::default(), 0);
+        let (mut in_use, mut stride, mut size) = (InUse::default(), 0, 0);
         let mut places = [0u8; METHODS_MAXIMUM];
         let (mut shape, mut back) = (0, 0);
         for (index, (found_at, call)) in places.iter_mut().zip(&mut *calls).enumerate() {
@@ -102,6 +103,7 @@ impl Maker {
             let found = self.templates.find(of, (&method, Half::Call), crossing, &mut in_use)?;
             let template = self.templates.get(found);
             stride = stride.max(template.size);
+            size += template.size;
             if template.shape != shape {
                 shape = template.shape;
                 if template.takes_activation && code.queue == u16::MAX {
@@ -121,17 +123,21 @@ impl Maker {
             }
             (*found_at, *call) = (found as u8, back);
         }
-        let granules = ((stride * calls.len()) as u64).div_ceil(GRANULE) as u16;
+        // Those in the client's table are found again by their distance.
+        let is_even = kind.is_none();
+        let size = if is_even { stride * calls.len() } else { size };
+        let granules = (size as u64).div_ceil(GRANULE) as u16;
         let start = self.pools.room(machine, payer, granules);
         let start = start.map_err(|error| self.refuse(payer, Missing::Portals, error))?;
-        let address = layout.granule(start);
+        let mut at = layout.granule(start);
         for (index, (found, call)) in places.iter().zip(&mut *calls).enumerate() {
             let (method, constant) = entry(index);
             crossing.index = (first + index) as u64;
             (crossing.entry, crossing.constant) = (method.entry, constant);
-            let at = address + (index * stride) as u64;
             self.write_call(machine, usize::from(*found), crossing, *call, at);
             *call = at + LITERALS_SIZE as u64;
+            let size = self.templates.get(usize::from(*found)).size;
+            at += if is_even { stride } else { size } as u64;
         }
         machine.publish()?;
         (code.start, code.granules) = (start, granules);

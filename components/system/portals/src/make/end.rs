@@ -8,6 +8,7 @@ use cairn_abi::InstanceId;
 impl Maker {
     /// Gives a block up for its holder.
     pub fn close<M: Machine>(&mut self, machine: &M, place: usize) {
+        self.end_copies(machine, place);
         self.clear(machine, place);
         self.end_grants(machine, place);
         let code = self.blocks.close(place);
@@ -16,6 +17,12 @@ impl Maker {
 
     /// Ends a block for others' reasons.
     pub(super) fn end<M: Machine>(&mut self, machine: &M, place: usize) {
+        self.end_copies(machine, place);
+        self.end_one(machine, place);
+    }
+
+    /// The same of a block of which there are no copies.
+    pub(super) fn end_one<M: Machine>(&mut self, machine: &M, place: usize) {
         self.end_alone(machine, place);
         self.end_grants(machine, place);
     }

@@ -133,6 +133,11 @@ impl Maker {
         place.and_then(|place| self.grants.by(place)).map_or(0, |grant| self.limits(grant))
     }
 
+    /// Whether a client has what is at an index of its because another granted it.
+    pub fn is_granted(&self, client: InstanceId, first: usize) -> bool {
+        self.blocks.at(client, first as u64).is_ok_and(|place| self.grants.by(place).is_some())
+    }
+
     /// Address of the words that a grant's portals look at; zero: they look at none.
     fn limits(&self, grant: Grant) -> u64 {
         match self.grants.get(grant).rights.is_limited() {

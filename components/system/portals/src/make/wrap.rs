@@ -10,7 +10,7 @@ use crate::blocks::{Block, Code, Kind};
 use crate::crossing::{Entry, write};
 use crate::machine::{Machine, Published};
 use crate::refusals::Missing;
-use crate::wraps::{Rule, Wrap, Wraps};
+use crate::wraps::{Rule, Wrap, Wraps, inner_word};
 use cairn_abi::descriptor::METHODS_MAXIMUM;
 use cairn_abi::record::{Instance, Portal};
 use cairn_abi::{Error, InstanceId};
@@ -207,13 +207,13 @@ impl Maker {
             callee: interposer,
             client: client.number,
             came: None,
-            payer: rule.interposer,
+            payer: self.origin(rule.interposer),
             first,
             kind: None,
             limits: 0,
         };
         let entry = |index: usize| {
-            (Entry::plain(method(index).letters, rule.entry), (inner + index) as u64)
+            (Entry::plain(method(index).letters, rule.entry), inner_word(inner, first, index))
         };
         let (wrapping, stride) = self.generate_between(machine, &between, &entry, calls)?;
         for (call, original) in calls.iter_mut().zip(originals) {
@@ -263,7 +263,7 @@ impl Maker {
             callee: self.instances.get(callee)?,
             client: wrap.client,
             came: Some(wrap.came),
-            payer: wrap.rule.interposer,
+            payer: self.origin(wrap.rule.interposer),
             first: wrap.first.into(),
             kind: if inside.is_none() { Some(wrap.kind) } else { None },
             limits: wrap.limits,
@@ -272,9 +272,7 @@ impl Maker {
             let of = method(index);
             let original = |at: i64| literal(machine, originals[index], at);
             match inside {
-                Some(Wrap { rule, inner, .. }) => {
-                    (Entry::plain(of.letters, rule.entry), u64::from(inner) + index as u64)
-                }
+                Some(inside) => (Entry::plain(of.letters, inside.rule.entry), inside.word(index)),
                 None => {
                     (Entry { entry: original(LITERAL_ENTRY), ..of }, original(LITERAL_CONSTANT))
                 }
@@ -379,7 +377,11 @@ impl Maker {
         let mut originals = [0; METHODS_MAXIMUM];
         let originals = originals.get_mut(..wrap.count.into()).ok_or(Error::TooLarge)?;
         for (index, original) in originals.iter_mut().enumerate() {
-            *original = literal(machine, wrap.code(machine, index), LITERAL_ORIGINAL);
+            *original = match wrap.rule.is_of_copy {
+                // A copy has nothing without its parent.
+                true => machine.layout().header.no_portal,
+                false => literal(machine, wrap.code(machine, index), LITERAL_ORIGINAL),
+            };
         }
         let later = &self.wraps.wraps.all()[number + 1..];
         match later.iter().position(|one| one.begins(client, first)) {

@@ -12,14 +12,16 @@ use crate::make::wrap::Portals;
 use crate::registrations::{Registration, Registrations};
 use crate::synchronisation::Synchronisation;
 use crate::wraps::{Rule, Wrap};
-use cairn_abi::descriptor::LETTERS_SIZE;
+use cairn_abi::descriptor::{LETTERS_SIZE, is_name};
+use cairn_abi::record::Interrupt;
+use cairn_abi::semaphore::SEMAPHORE_PORTALS;
 use cairn_abi::{Error, InstanceId};
 
 /// What an interposer registers: its one entry point, which is no method.
 pub const ENTRANCE: &str = "interposer";
 
 /// A method of what portals lead to; of what is not known any more, letters that no portal has.
-fn method_of<M: Machine>(
+pub(super) fn method_of<M: Machine>(
     machine: &M,
     (registrations, synchronisation): (&Registrations, &Synchronisation),
     kind: Kind,
@@ -74,7 +76,7 @@ impl Manager {
         let is_entrance = |one: &Registration| one.published.is_none() && one.is_called(ENTRANCE);
         let entrance = self.registrations.find_of(interposer, is_entrance);
         let (_, entry) = entrance.ok_or(Error::NotFound)?.methods[0];
-        let rule = Rule { client, server, interposer, entry, falls_back };
+        let rule = Rule { client, server, interposer, entry, falls_back, is_of_copy: false };
         self.maker.add_rule(rule)?;
         Ok(rule)
     }
@@ -107,11 +109,38 @@ impl Manager {
             let place = (client, first, export.instance);
             wrapped += self.wrap_block(machine, rule, place, Kind::Export(import.export), count)?;
         }
+        for interrupt in layout.interrupts.iter().filter(|one| described && one.instance == client)
+        {
+            wrapped += self.wrap_interrupt(machine, rule, interrupt)?;
+        }
         while let Some(block) = self.maker.unwrapped_block(rule, client) {
             let place = (client, block.first(), block.server);
             wrapped += self.wrap_block(machine, rule, place, block.kind, block.count.into())?;
         }
         Ok(wrapped)
+    }
+
+    /// Wraps by what a driver waits for an interrupt, and by what it takes it on.
+    fn wrap_interrupt<M: Machine>(
+        &mut self,
+        machine: &M,
+        rule: &Rule,
+        interrupt: &Interrupt,
+    ) -> Result<u64, Error> {
+        let (driver, first) = (interrupt.instance, usize::from(interrupt.portal));
+        let waits = (driver, first, self.maker.scheduler());
+        let kind = Kind::Semaphore(interrupt.semaphore as u16);
+        let count = SEMAPHORE_PORTALS as usize;
+        let wrapped = self.wrap_block(machine, rule, waits, kind, count)?;
+        let mut exports = machine.layout().exports.iter().zip(0..);
+        let taken_on = exports.find(|(export, _)| {
+            let server = self.maker.instances().get(export.instance);
+            is_name(&export.interface, b"Interrupt")
+                && server.is_ok_and(|server| server.run_to_completion != 0)
+        });
+        let Some((export, number)) = taken_on else { return Ok(wrapped) };
+        let place = (driver, first + count, export.instance);
+        Ok(wrapped + self.wrap_block(machine, rule, place, Kind::Export(number), 1)?)
     }
 
     fn wrap_block<M: Machine>(
@@ -142,8 +171,13 @@ impl Manager {
         server: InstanceId,
         interposer: InstanceId,
     ) -> Result<(), Error> {
-        let wanted = Rule { client, server, interposer, entry: 0, falls_back: false };
-        match self.maker.remove_rules(|rule| rule.is_like(&wanted)) {
+        let is_it = |rule: &Rule| {
+            (rule.client, rule.server, rule.interposer) == (client, server, interposer)
+        };
+        if self.rules().iter().any(|rule| is_it(rule) && rule.is_of_copy) {
+            return Err(Error::NotAllowed);
+        }
+        match self.maker.remove_rules(is_it) {
             0 => Err(Error::NotFound),
             _ => Ok(()),
         }
@@ -155,8 +189,10 @@ impl Manager {
         machine: &M,
         (client, server, interposer): (InstanceId, InstanceId, InstanceId),
     ) -> Result<u64, Error> {
-        let wanted = Rule { client, server, interposer, entry: 0, falls_back: false };
-        self.unwrap_some(machine, |wrap| wrap.rule.is_like(&wanted))
+        self.unwrap_some(machine, |wrap| {
+            let Rule { client: of, server: to, interposer: by, .. } = wrap.rule;
+            (of, to, by) == (client, server, interposer)
+        })
     }
 
     /// Unwraps some of what is chosen, the newest first.

@@ -115,7 +115,7 @@ pub fn leak<T>(items: Vec<T>) -> &'static [T] {
     Box::leak(items.into_boxed_slice())
 }
 
-fn layout() -> Layout {
+fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
     type Described =
         (InstanceId, &'static str, &'static str, u16, &'static [(&'static str, &'static str)]);
     const UPCALLS: &[(&str, &str)] =
@@ -210,6 +210,7 @@ fn layout() -> Layout {
         names: Range { start: u64::from(number.0) * 8, end: u64::from(number.0) * 8 + 8 },
         per_client: 1,
         stack_group: u32::MAX,
+        parent: copy.filter(|copy| copy.0 == number).map_or(InstanceId(0), |copy| copy.1),
         space: Space::new(0, number.into()),
         table: Tables::LEAST.portal_table(domain_of(number)),
         stub: region(region_of(number)) + 0x10000,
@@ -249,7 +250,18 @@ fn layout() -> Layout {
 
 impl Fake {
     pub fn new() -> Fake {
-        let layout = layout();
+        Fake::laid_out(None)
+    }
+
+    /// The first of the two is no instance of the description, but will be a copy of the other.
+    pub fn with_copy(copy: InstanceId, parent: InstanceId) -> Fake {
+        let fake = Fake::laid_out(Some((copy, parent)));
+        fake.set_alive(copy, false);
+        fake
+    }
+
+    fn laid_out(copy: Option<(InstanceId, InstanceId)>) -> Fake {
+        let layout = layout(copy);
         let fake = Fake {
             layout,
             code: (0..CODE / 8).map(|_| AtomicI64::new(0)).collect(),

@@ -62,7 +62,8 @@ impl World {
         for _ in 0..depth {
             let entered = (meaning.server, meaning.entry);
             assert_eq!(entered, (BETWEEN, entry(BETWEEN, ENTRANCE)), "the interposer first");
-            let inner = meaning.constant as usize;
+            assert_eq!(meaning.constant >> 16, index as u64, "the client's index");
+            let inner = inner_index(&meaning);
             let code = self.machine.entry(domain_of(BETWEEN), inner);
             let literal =
                 |literal: i64| self.machine.words(code.wrapping_add_signed(literal), 2)[0];
@@ -74,6 +75,16 @@ impl World {
         }
         meaning
     }
+}
+
+/// The interposer's index in the word with which it is entered.
+fn inner_index(meaning: &Meaning) -> usize {
+    (meaning.constant & 0xffff) as usize
+}
+
+/// That of what a client has at an index.
+fn inner_of(world: &World, client: InstanceId, index: usize) -> usize {
+    inner_index(&world.machine.meaning(client, index).unwrap())
 }
 
 fn service(method: u64) -> Meaning {
@@ -171,14 +182,14 @@ fn a_call_that_is_in_the_interposer_finds_the_way_on() {
     let mut world = with_interposer();
     world.wrap(RULE, false).unwrap();
     let first = world.open();
-    let inner = world.machine.meaning(CLIENT, first).unwrap().constant as usize;
+    let inner = inner_of(&world, CLIENT, first);
     let inside = world.machine.enter(CLIENT, first);
     world.unwrap(RULE).unwrap();
     assert_eq!(world.machine.meaning(CLIENT, first), Some(service(4)));
     assert_eq!(world.machine.meaning(BETWEEN, inner), Some(service(4)), "it calls on");
     // Nobody else gets the index meanwhile.
     world.wrap(RULE, false).unwrap();
-    assert_ne!(world.machine.meaning(CLIENT, first).unwrap().constant as usize, inner);
+    assert_ne!(inner_of(&world, CLIENT, first), inner);
     world.unwrap(RULE).unwrap();
     assert_eq!(world.machine.meaning(BETWEEN, inner), Some(service(4)));
     world.machine.leave(inside);
@@ -196,7 +207,7 @@ fn what_ends_leads_nowhere_for_the_interposer_either() {
         let word = world.reserve(CLIENT, SERVER, b"Numbers", b"cii ").unwrap();
         world.fill(SERVER, (CLIENT, word), b"Numbers", 7).unwrap();
         let index = word as u16 as usize;
-        let inner = world.machine.meaning(CLIENT, index).unwrap().constant as usize;
+        let inner = inner_of(&world, CLIENT, index);
         let inside = world.machine.enter(CLIENT, index);
         let World { machine, manager } = &mut world;
         assert_eq!(manager.end_object(machine, client(SERVER), b"Numbers", 7), Ok(1));
@@ -204,7 +215,7 @@ fn what_ends_leads_nowhere_for_the_interposer_either() {
         assert_eq!(machine.meaning(BETWEEN, inner), None, "{round}");
         // With the index in a register, it must not get at another's.
         let first = world.open();
-        assert_ne!(world.machine.meaning(CLIENT, first).unwrap().constant as usize, inner);
+        assert_ne!(inner_of(&world, CLIENT, first), inner);
         let World { machine, manager } = &mut world;
         machine.leave(inside);
         manager.close(machine, client(CLIENT), word & 0xffff).unwrap();
@@ -244,7 +255,7 @@ fn a_client_does_not_get_rid_of_it_by_dying() {
     world.wrap(RULE, false).unwrap();
     let import = import_of(SERVER) as usize;
     let first = world.open();
-    let inner = world.machine.meaning(CLIENT, first).unwrap().constant as usize;
+    let inner = inner_of(&world, CLIENT, first);
     world.machine.set_alive(CLIENT, false);
     world.die(CLIENT);
     assert_eq!(world.machine.meaning(CLIENT, first), None);
@@ -340,7 +351,7 @@ fn nothing_is_wrapped_for_who_is_gone_for_good() {
         world.wrap(RULE, false).unwrap();
         world.wrap(everything, false).unwrap();
         let first = world.open();
-        let inner = world.machine.meaning(CLIENT, first).unwrap().constant as usize;
+        let inner = inner_of(&world, CLIENT, first);
         world.machine.set_alive(gone, false);
         let World { machine, manager } = &mut world;
         while manager.instance_died(machine, gone).unwrap() != 0 {}
@@ -404,7 +415,7 @@ fn a_limited_grant_stays_one() {
     let limits = manager.maker().limits_of(SECOND, index);
     assert_ne!(limits, 0);
     assert_eq!(world.behind(SECOND, index, 1), service(4));
-    let inner = world.machine.meaning(SECOND, index).unwrap().constant as usize;
+    let inner = inner_of(&world, SECOND, index);
     assert_eq!(world.machine.meaning(BETWEEN, inner + 1), None, "nor has the interposer");
     let code = world.machine.entry(domain_of(BETWEEN), inner);
     let words = world.machine.words(code.wrapping_add_signed(LITERAL_LIMITS), 2);

@@ -34,9 +34,9 @@ pub(crate) extern "C" fn entrance<I: Interposer>() {
     )
 }
 
-/// Calls the portal whose index is the first of these registers.
+/// Calls a portal with these registers, but for the first, which it fills in.
 #[inline(always)]
-pub(crate) fn pass_on(words: &[u64; REGISTERS]) -> (i64, [u64; REPLY_WORDS]) {
+pub(crate) fn pass_on(index: u64, words: &[u64; REGISTERS]) -> (i64, [u64; REPLY_WORDS]) {
     let status: i64;
     let (first, second, third, fourth);
     // SAFETY: the portal keeps the C convention (`clobber_abi`), and touches no memory but what the client passed: windows and
@@ -45,7 +45,7 @@ pub(crate) fn pass_on(words: &[u64; REGISTERS]) -> (i64, [u64; REPLY_WORDS]) {
         asm!(
             "call {stub}",
             stub = sym portal_call,
-            in("t0") words[0],
+            in("t0") index,
             lateout("a0") status,
             inlateout("a1") words[1] => first,
             inlateout("a2") words[2] => second,

@@ -4,6 +4,7 @@ pub(crate) mod call;
 pub(crate) mod copy;
 pub(crate) mod counter;
 mod device;
+pub(crate) mod fork;
 mod form;
 pub(crate) mod interpose;
 pub(crate) mod leave;

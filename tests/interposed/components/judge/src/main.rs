@@ -123,6 +123,8 @@ fn main() {
     manners::all();
     refusals();
     expect("nothing is left of it", LISTING.usage(), described);
+    // The last wait of the console's for an interrupt goes on through the interposer.
+    interrupts();
     say!("interposed: done");
     let _ = SUPERVISOR.halt(0);
 }
@@ -186,6 +188,23 @@ fn all() {
     expect("each is itself", (TILL.who(), DESK.check()), (Ok(own), Ok(())));
     expect("all came by", passed(between) - before, 13);
     expect("and gone", unwrap("", "teller", second), Ok(2 * METHODS));
+}
+
+/// What a driver waits for, and takes on, is called through portals, too.
+fn interrupts() {
+    let portals = wrap("console", "scheduler", FIRST);
+    expect("before what the console waits for", portals.is_ok_and(|count| count >= 4), true);
+    expect("and before what it takes on", wrap("console", "interrupts", FIRST), Ok(1));
+    let before = passed(BETWEEN_1);
+    for line in 0..20 {
+        say!("the console says {line}, and has interrupts for it");
+    }
+    expect("its interrupts came by", passed(BETWEEN_1) > before + 20, true);
+    expect("no more", unwrap("console", "interrupts", FIRST), Ok(1));
+    expect("and gone", unwrap("console", "scheduler", FIRST), portals);
+    let before = passed(BETWEEN_1);
+    say!("the console says it alone");
+    expect("no interrupt came by", passed(BETWEEN_1), before);
 }
 
 fn under_load() {
