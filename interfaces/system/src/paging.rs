@@ -44,7 +44,8 @@ pub trait Paging {
     fn range(&self, caller: Caller, at: u64) -> Result<ServedRange, Error>;
     /// Whose a range is that the caller serves.
     fn client(&self, caller: Caller, range: u64) -> Result<RangeClient, Error>;
-    /// Whether the client has a page of a range that the caller serves: what its thread was answered is mapped.
+    /// Whether the client has a page of a range that the caller serves. If it had none when its thread was answered, that answer is
+    /// mapped then.
     fn has(&self, caller: Caller, range: u64, page: u64) -> Result<bool, Error>;
     /// Takes pages of a range that the caller serves from the client: what it does there next is a fault again.
     fn unmap(&self, caller: Caller, range: u64, first: u64, pages: u64) -> Result<(), Error>;

@@ -179,6 +179,8 @@ impl Node {
         if has < wanted(fault) || !self.has_landed(page)? {
             return Ok(None);
         }
+        // What its client has there to read would pass for this answer.
+        imports::PAGING.unmap(fault.range, page as u64, 1)?;
         self.answers.set(thread, (range, page));
         let rights = if has == Has::ToWrite { PAGE_WRITE } else { PAGE_READ };
         Ok(Some(self.frame(page)?.address() as u64 | rights))

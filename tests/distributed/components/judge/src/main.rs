@@ -5,12 +5,14 @@
 
 use cairn::Error;
 use cairn::text::Line;
-use cairn::thread::{Stack, spawn};
-use cairn::time::{now, ticks};
+use cairn::thread::{Stack, sleep, spawn};
+use cairn::time::{Duration, now, ticks};
 use cairn_interfaces as interfaces;
+use cairn_random::Random;
 use cairn_test_distributed_contract::Sayings;
 use cairn_test_paged_contract::{Probe, ProbeProxy, when_it_lives};
 use core::fmt::{Arguments, Write};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const PAGE: u64 = 4096;
 /// Of the section.
@@ -46,6 +48,7 @@ fn say(text: Arguments) {
 fn main() {
     what_one_writes_the_other_reads();
     words_of_one_page();
+    answers_on_their_way();
     in_turns();
     who_keeps_to_no_protocol();
     a_node_dies();
@@ -70,6 +73,7 @@ fn what_one_writes_the_other_reads() {
     say(format_args!("ok: what one writes the other reads\n"));
 }
 
+static STOPS: AtomicBool = AtomicBool::new(false);
 static STACKS: [Stack<8192>; 2] = [const { Stack::new() }; 2];
 
 /// Two threads, one with each client.
@@ -91,6 +95,32 @@ fn words_of_one_page() {
     });
     assert_eq!((TWO.load(0), ONE.load(8)), (Ok(COUNTS), Ok(COUNTS)));
     say(format_args!("ok: nothing is lost of a page that both write\n"));
+}
+
+/// A less urgent thread misses a page again and again, and the other's client takes it at any instant, also before the thread has mapped what
+/// it was answered.
+fn answers_on_their_way() {
+    ONE.store(0, 0).and_then(|()| ONE.store(8, 0)).expect("a page");
+    let mut random = Random::of_seed(1);
+    let count = spawn(&STACKS[0], 45, || {
+        for count in 0.. {
+            if STOPS.load(Relaxed) {
+                return count;
+            }
+            assert_eq!(ONE.load(0), Ok(count));
+            ONE.store(0, count + 1).expect("a page");
+        }
+        0
+    });
+    for count in 0..4 * COUNTS {
+        sleep(Duration::from_micros(random.below(80))).expect("time passes");
+        assert_eq!(TWO.load(8), Ok(count));
+        TWO.store(8, count + 1).expect("a page");
+    }
+    STOPS.store(true, Relaxed);
+    let count = count.and_then(|thread| thread.join()).expect("its end");
+    assert_eq!((TWO.load(0), ONE.load(8)), (Ok(count), Ok(4 * COUNTS)));
+    say(format_args!("ok: nor of one that is taken at any instant\n"));
 }
 
 /// Peterson's algorithm: it holds only if all writes of one are seen by the other in their order.
