@@ -218,6 +218,10 @@ impl Parts {
     }
 
     fn connect(system: System, components: Arc<Components>) -> Result<Parts> {
+        for package in &system.packages {
+            let float = |instance: &Instance| components[&instance.folder].1.float;
+            float::check_successor(&system, package, float)?;
+        }
         let packages = system.packages.iter().map(|package| &package.instance);
         for instance in system.instances.iter().chain(packages) {
             let component = &components[&instance.folder].1;
@@ -394,7 +398,7 @@ pub fn shelf(parts: &Parts, components: &[&Component]) -> Result<Vec<u8>> {
 /// The package at a place among those of the system, of this component.
 pub fn package_of(parts: &Parts, place: usize, component: &Component) -> Result<Vec<u8>> {
     let (system, connected) = (&parts.system, &parts.connected.packages[place]);
-    cairn_image::package(&system.packages[place], connected, component, &system.board)
+    cairn_image::package(system, &system.packages[place], connected, component)
         .map_err(|error| anyhow!("{}", cairn_description::Report::from(error)))
 }
 

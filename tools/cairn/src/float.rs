@@ -1,8 +1,9 @@
 //! Components that compute with the floating-point unit: what says so, and where they can run.
 
 use anyhow::{Result, bail};
+use cairn_description::System;
 use cairn_description::board::Board;
-use cairn_description::model::Instance;
+use cairn_description::model::{self, Instance};
 use serde::Deserialize;
 
 /// How a component computes with floating-point numbers: the key `float` of `component.toml`, or of the table
@@ -108,6 +109,36 @@ pub fn check(instance: &Instance, is_hard: bool, board: &Board) -> Result<()> {
         return Ok(());
     };
     let error = cairn_description::Error::new(place, what, expected, help);
+    bail!("{}", cairn_description::Report::from(error))
+}
+
+/// Refuses a package that uses the unit otherwise than the instance that it replaces: what portals to that do with it stays as it is.
+pub fn check_successor(
+    system: &System,
+    package: &model::Package,
+    is_hard: impl Fn(&Instance) -> bool,
+) -> Result<()> {
+    let Some(replaced) = &package.replaces else { return Ok(()) };
+    let (new, old) = (&package.instance, &system.instances[**replaced]);
+    let use_of = |instance: &Instance| match (is_hard(instance), &instance.float_at_start) {
+        (false, _) => "in software",
+        (true, Some(at_start)) if **at_start => "with the unit, from the start of each call",
+        (true, _) => "with the unit, from its first use on",
+    };
+    let (found, expected) = (use_of(new), use_of(old));
+    if found == expected {
+        return Ok(());
+    }
+    let error = cairn_description::Error::new(
+        &new.component.place,
+        format!("`{}` computes with floating-point numbers otherwise than `{}`", new.name, old.name),
+        format!("expected {expected}, found {found}"),
+        format!(
+            "build the component in `{}` as that in `{}` is, and leave out `float` in `[package.{}]`: portals stay as they are",
+            new.folder, old.folder, new.name
+        ),
+    )
+    .note(&replaced.place, format!("it is to replace `{}`", old.name));
     bail!("{}", cairn_description::Report::from(error))
 }
 

@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 use cairn_abi::address::IMAGE_OFFSET;
+use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_loader::Rights;
 use cairn_loader::package::Package;
 use cairn_random::Random;
+use cairn_tool::build::Parts;
 use cairn_tool::{components, pack};
 
 /// As an image's begin is added on the target, page by page, a package holds what the layout would have placed there.
@@ -101,4 +103,45 @@ fn what_is_in_a_file_is_said_or_what_is_wrong_with_it() {
     std::fs::remove_file(&file).unwrap();
     let error = pack::make("nobody", "demo", None).unwrap_err().to_string();
     assert!(error.contains("unknown component `nobody`"), "{error}");
+}
+
+/// All of a system that can be replaced, drivers too, is packed as what is to replace it: it calls the same exports by the same portals.
+#[test]
+fn components_of_instances_are_packed_as_their_successors() {
+    const SYSTEM: &str = "tests/shelf/successors.toml";
+    let parts = Parts::new(SYSTEM, None).unwrap();
+    let mut replaced = Vec::new();
+    for (place, packed) in parts.system.packages.iter().enumerate() {
+        let Some(index) = &packed.replaces else { continue };
+        let instance = &parts.system.instances[**index];
+        let name = packed.instance.name.as_str();
+        assert_eq!(name, format!("{}2", instance.name));
+        let component = parts.components()[**index];
+        let bytes = cairn_tool::build::package_of(&parts, place, component)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let package = Package::read(&bytes).unwrap();
+        let head = package.head();
+        assert_eq!((head.name(), head.component()), (name, component.descriptor.name.as_str()));
+        let numbers = head.numbers();
+        assert_eq!((numbers.heap, numbers.stack), (*instance.heap, *instance.stack), "{name}");
+        assert_eq!(numbers.memory, *instance.memory, "{name}");
+        let mut portal = PORTAL_FIRST_IMPORT;
+        for (import, declared) in head.imports().zip(&component.descriptor.imports) {
+            assert_eq!((import.name(), import.first_portal), (declared.name.as_str(), portal));
+            portal += declared.interface.methods.len();
+            let connected = instance.imports.iter().find(|one| *one.import == declared.name);
+            let server = connected.map(|one| {
+                let server = &parts.system.instances[*one.target];
+                (server.name.as_str(), server.exports[*one.export].name.as_str())
+            });
+            assert_eq!(import.server, server, "{name}");
+        }
+        let exports: Vec<String> = head.exports().map(|export| export.name().to_owned()).collect();
+        let declared = component.descriptor.exports.iter().map(|export| export.name.as_str());
+        assert_eq!(exports, declared.collect::<Vec<_>>(), "{name}");
+        replaced.push(instance.name.as_str());
+    }
+    replaced.sort_unstable();
+    let expected = ["bus", "clock", "console", "disk", "greeter", "log", "rtc", "shelf", "shell"];
+    assert_eq!(replaced, expected);
 }

@@ -14,6 +14,7 @@ mod placement;
 mod resources;
 mod roles;
 mod sections;
+mod successors;
 mod trust;
 
 use crate::fellows;
@@ -39,4 +40,5 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     trust::check(system, report);
     cycles::check(system, report);
     packages::check(system, report);
+    successors::check(system, report);
 }

@@ -3,6 +3,7 @@
 
 mod packages;
 mod portals;
+mod successors;
 
 pub use packages::ConnectedPackage;
 

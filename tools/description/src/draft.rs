@@ -20,6 +20,7 @@ use cairn_abi::address::{
 use cairn_abi::log::LEVELS;
 use cairn_abi::record::CANCELLED;
 use cairn_abi::thread::THREADS_MAXIMUM;
+pub(crate) use package::{ABSENT, PACKAGE};
 
 /// Default of `[system] threads`.
 const THREADS_DEFAULT: u64 = 64;
@@ -111,6 +112,8 @@ pub(crate) struct InstanceDraft {
     pub stack_group: Option<Located<String>>,
     pub devices: Vec<Asked>,
     pub sections: Vec<(Located<String>, Located<Access>)>,
+    /// Of a package: the instance that it replaces.
+    pub replaces: Option<Located<String>>,
     pub imports: Vec<ImportDraft>,
     pub exports: Vec<ExportDraft>,
 }

@@ -1,9 +1,10 @@
-//! What stands for something else in a description, and is put in before it is read: variables, templates, copies.
+//! What stands for something else in a description, and is put in before it is read: variables, templates, copies, what packages replace.
 
 use crate::load::Setting;
 use crate::names::{NameKind, name_fault, suggestion};
 use crate::place::{Place, Source};
 use crate::report::{Error, Report};
+use crate::successor;
 use crate::tree::{Data, Entry, Node};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use std::collections::{BTreeMap, HashMap};
@@ -36,6 +37,7 @@ pub(crate) fn expand(mut top: Node, settings: &[Setting], report: &mut Report) -
         }
     }
     fill(&mut top, &variables, report);
+    successor::inherit(&mut top, report);
     (report.errors().len() == before).then_some(top)
 }
 

@@ -6,7 +6,7 @@ pub use crate::package::{Package, PackageExport, PackageImport};
 pub use crate::pagers::Pager;
 use crate::place::{Located, Place};
 pub use crate::role::{Role, Roles};
-use cairn_abi::address::{KERNEL_STACK_SIZE, PAGE_SIZE, kernel_region, region};
+use cairn_abi::address::{PAGE_SIZE, kernel_region, region};
 use cairn_abi::device::{QUEUE_PAGES, VirtioKind};
 use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
 use cairn_abi::{DomainId, InstanceId, RegionId};
@@ -359,12 +359,6 @@ impl Instance {
         DomainId(self.number.0)
     }
 
-    /// Whether it has nothing that is not there in the kernel domain: stacks that are shared, or larger than there.
-    fn fits_into_kernel(&self) -> bool {
-        let stack = (*self.stack).max(self.stacks.size);
-        self.stack_group.is_none() && stack <= KERNEL_STACK_SIZE
-    }
-
     /// First address of its region.
     pub fn start_address(&self) -> u64 {
         if self.is_in_kernel() { kernel_region(self.region) } else { region(self.region) }
@@ -456,39 +450,6 @@ impl System {
             instance.devices.iter().filter_map(|device| self.board.devices[**device].kind());
         let queues: usize = kinds.map(VirtioKind::queues).sum();
         *instance.dma + queues as u64 * QUEUE_PAGES * PAGE_SIZE
-    }
-
-    /// Places in the kernel domain each chosen instance of which the description does not say where it runs, if nothing that it
-    /// has keeps it out, and nobody shares its domain.
-    pub fn place_in_kernel(&mut self, is_chosen: impl Fn(&Instance) -> bool) {
-        // What others can have there depends on where the scheduler is.
-        let scheduler = self.roles.scheduler;
-        let others = (0..self.instances.len()).filter(|index| *index != scheduler);
-        for index in [scheduler].into_iter().chain(others) {
-            let is_alone = self.fellows(index).nth(1).is_none();
-            // There are no faults that a pager mends.
-            let is_paged = self.paged(index).next().is_some();
-            let has_its_threads = index == scheduler
-                || *self.instances[index].threads <= 1
-                || self.schedules_in_kernel();
-            let instance = &mut self.instances[index];
-            if !instance.says_placement
-                && is_alone
-                && !is_paged
-                && has_its_threads
-                && instance.fits_into_kernel()
-                && is_chosen(instance)
-            {
-                instance.placement.value = Placement::Kernel;
-                // Each thread has a stack of its own there.
-                (instance.stacks.count, instance.stacks.declared) = (0, false);
-            }
-        }
-    }
-
-    /// Whether the scheduler is in the kernel domain, so that it begins whatever threads there are there.
-    pub fn schedules_in_kernel(&self) -> bool {
-        self.instances[self.roles.scheduler].is_in_kernel()
     }
 
     /// The index of the instance called `name`.

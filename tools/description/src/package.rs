@@ -5,6 +5,7 @@ use crate::model::{Instance, System};
 use crate::names::suggestion;
 use crate::place::Located;
 use crate::report::{Error, Report};
+use crate::resolve::find_instance;
 
 /// Stands for every instance in `open` and `trust`.
 pub(crate) const EVERYONE: &str = "*";
@@ -23,6 +24,8 @@ pub struct Package {
     /// It has no table: its imports lead to whoever serves them, everyone may open its exports, and its quota of memory is what it
     /// takes and some more.
     pub has_defaults: bool,
+    /// The instance that it is to replace, as an index into [`System::instances`].
+    pub replaces: Option<Located<usize>>,
 }
 
 /// Who serves an import of a package.
@@ -58,6 +61,11 @@ impl System {
     pub fn shelf(&self) -> impl Iterator<Item = (usize, &Package)> {
         self.packages.iter().enumerate().filter(|(_, package)| package.is_shelved)
     }
+
+    /// The packages that replace an instance, each with its index.
+    pub(crate) fn successors(&self) -> impl Iterator<Item = (&Package, &Located<usize>)> {
+        self.packages.iter().filter_map(|package| Some((package, package.replaces.as_ref()?)))
+    }
 }
 
 /// Resolves the packages. Who may open their exports is known here; who serves their imports perhaps only when they are loaded. `instance` makes what they have as instances do.
@@ -88,6 +96,10 @@ pub(crate) fn resolve(
     };
     let mut packages = Vec::new();
     for PackageDraft { instance: draft, is_shelved, has_defaults } in drafts {
+        let replaces = draft.replaces.as_ref().and_then(|name| {
+            let index = find_instance(name, instances, report)?;
+            Some(Located::new(index, name.place.clone()))
+        });
         let (imports, exports) = (draft.imports, draft.exports);
         let draft = InstanceDraft { imports: Vec::new(), exports: Vec::new(), ..draft };
         for open in exports.iter().filter_map(|export| export.open.as_ref()) {
@@ -104,6 +116,7 @@ pub(crate) fn resolve(
             exports: exports.into_iter().map(export).collect(),
             is_shelved,
             has_defaults,
+            replaces,
         });
     }
     packages

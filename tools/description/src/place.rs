@@ -106,6 +106,18 @@ impl Place {
         is_behind || table.matches('{').count() > table.matches('}').count()
     }
 
+    /// Whether it is in the table with this header, and in none behind it.
+    pub(crate) fn is_below(&self, header: &Place) -> bool {
+        let between = self.source.text().get(header.end..self.start);
+        Arc::ptr_eq(&self.source, &header.source)
+            && between.is_some_and(|between| !between.contains("\n["))
+    }
+
+    /// Whether it is the same stretch of the same file.
+    pub(crate) fn is(&self, other: &Place) -> bool {
+        Arc::ptr_eq(&self.source, &other.source) && self.range() == other.range()
+    }
+
     fn before(&self) -> &str {
         &self.source.text()[..self.start]
     }

@@ -3,7 +3,7 @@
 mod reference;
 
 use crate::board;
-use crate::draft;
+use crate::draft::{self, ABSENT};
 use crate::probe::{Kind, Probe};
 use crate::report::Report;
 use crate::tree::Node;
@@ -46,12 +46,20 @@ impl Schema {
         members.extend(self.value(top, ""));
         const INSTANCE: &str = "/properties/instance/additionalProperties";
         let instance = schema.pointer(INSTANCE).cloned();
-        for kind in ["template", "package"] {
-            let same = schema.pointer_mut(&format!("/properties/{kind}/additionalProperties"));
-            if let Some((same, instance)) = same.zip(instance.as_ref())
-                && same == instance
-            {
-                *same = json!({ "$ref": format!("#{INSTANCE}") });
+        let of = |kind: &str| format!("/properties/{kind}/additionalProperties");
+        if let Some(same) = schema.pointer_mut(&of("template"))
+            && Some(&*same) == instance.as_ref()
+        {
+            *same = json!({ "$ref": format!("#{INSTANCE}") });
+        }
+        let instance = instance.as_ref().and_then(|instance| instance["properties"].as_object());
+        let package = schema.pointer_mut(&(of("package") + "/properties"));
+        if let Some((package, instance)) = package.and_then(Value::as_object_mut).zip(instance) {
+            package.retain(|key, _| !ABSENT.iter().any(|(absent, _)| absent == key));
+            for (key, same) in package {
+                if Some(&*same) == instance.get(key) {
+                    *same = json!({ "$ref": format!("#{INSTANCE}/properties/{key}") });
+                }
             }
         }
         schema

@@ -1,5 +1,7 @@
 //! Writes the packages of a system: each a component with its part of the description.
 
+mod successor;
+
 use crate::Component;
 use cairn_abi::address::{IMAGE_OFFSET, PAGE_SIZE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name};
@@ -12,7 +14,7 @@ use cairn_abi::signature;
 use cairn_description::arguments::Value;
 use cairn_description::board::Board;
 use cairn_description::model::{Package, Restart};
-use cairn_description::{ConnectedPackage, Error, show_size};
+use cairn_description::{ConnectedPackage, Error, System, show_size};
 use cairn_loader::interface_text::MethodText;
 use cairn_loader::package::Writer;
 use cairn_loader::{Interface, Rights, Segment};
@@ -20,19 +22,26 @@ use cairn_loader::{Interface, Rights, Segment};
 /// What a package that has no table may take beside what it takes from the start.
 const MEMORY_BESIDE: u64 = 64 << 10;
 
-/// The package, for the board of its system.
+/// A package of a system.
 pub fn package(
+    system: &System,
     package: &Package,
     connected: &ConnectedPackage,
     component: &Component,
-    board: &Board,
 ) -> Result<Vec<u8>, Error> {
     let mut writer = Writer::default();
-    segments(&mut writer, component, board).map_err(|message| no_package(package, message))?;
+    segments(&mut writer, component, &system.board)
+        .map_err(|message| no_package(package, message))?;
     imports(&mut writer, connected, component).map_err(|message| no_package(package, message))?;
     exports(&mut writer, package, connected, component);
     argument(&mut writer, package, connected);
-    let memory = memory(&writer, package, component)?;
+    let memory = match &package.replaces {
+        Some(replaced) => {
+            let instance = &system.instances[**replaced];
+            successor::memory(&writer, package, instance, &replaced.place)?
+        }
+        None => memory(&writer, package, component)?,
+    };
     head(&mut writer, package, component, memory);
     let bytes = writer.finish().map_err(|size| {
         no_package(package, format!("its head has {size} bytes, of at most {HEAD_MAXIMUM}"))

@@ -25,20 +25,6 @@ pub(super) fn check(system: &System, report: &mut Report) {
             "remove it, and make `stack` as large as it has to be",
         ));
     }
-    for package in &system.packages {
-        for (key, limit) in
-            [("heap", &package.instance.heap_limit), ("stack", &package.instance.stack_limit)]
-        {
-            if **limit > 0 {
-                report.push(Error::new(
-                    &limit.place,
-                    format!("what is loaded has no {key} that grows"),
-                    format!("expected no `{key}_limit` in a package"),
-                    format!("remove it, and make `{key}` as large as it has to be"),
-                ));
-            }
-        }
-    }
 }
 
 fn check_limit(

@@ -42,8 +42,9 @@ fn check_idle_stop(package: &Package, report: &mut Report) {
 
 fn check_quota(package: &Package, report: &mut Report) {
     let instance = &package.instance;
-    // Whether it takes those that nobody asked for, its component says.
-    let count = if instance.stacks.declared { instance.stacks.count } else { 0 };
+    // Whether it takes those that nobody asked for, its component says. A successor has those of whom it replaces.
+    let has_own = instance.stacks.declared && package.replaces.is_none();
+    let count = if has_own { instance.stacks.count } else { 0 };
     let stacks = u64::from(count) * instance.stacks.size;
     let needed = *instance.heap + *instance.stack + stacks + instance.sections_memory();
     if needed <= *instance.memory {

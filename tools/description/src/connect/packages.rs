@@ -2,7 +2,7 @@
 
 use super::{Connector, find_export, missing_export, not_built, signature};
 use crate::arguments::{self, Value};
-use crate::model::{Package, PackageImport};
+use crate::model::{Instance, Package, PackageImport};
 use crate::report::{Error, Report};
 use cairn_loader::{Descriptor, Export, Import};
 
@@ -30,16 +30,20 @@ impl<'a> Connector<'a> {
             report.push(not_built(instance));
             return ConnectedPackage::default();
         };
-        if component.main.is_some() && *instance.threads == 0 {
+        // A successor has the quotas of whom it replaces.
+        if component.main.is_some() && *instance.threads == 0 && package.replaces.is_none() {
             report.push(super::no_thread(instance));
         }
         if let Some(wait) = &instance.callers_wait
             && !component.says_ready
+            && !self.is_inherited(package, wait)
         {
             report.push(super::always_serves(instance, wait));
         }
         for export in &package.exports {
             match find_export(component, &export.name) {
+                // What it does not serve of whom it replaces is reported below.
+                None if self.is_inherited(package, &export.name) => {}
                 None => report.push(missing_export(instance, component, &export.name)),
                 Some(index) if component.exports[index].is_object => {
                     if let Some(open) = &export.open {
@@ -50,10 +54,13 @@ impl<'a> Connector<'a> {
             }
         }
         for import in &package.imports {
-            if !component.imports.iter().any(|declared| declared.name == *import.import) {
+            let is_declared =
+                component.imports.iter().any(|declared| declared.name == *import.import);
+            if !is_declared && !self.is_inherited(package, &import.import) {
                 report.push(super::surplus_import(instance, component, &import.import));
             }
         }
+        self.check_successor(package, component, report);
         let described = |export: &Export| {
             package.exports.iter().position(|described| *described.name == export.name)
         };
@@ -64,8 +71,18 @@ impl<'a> Connector<'a> {
                 .map(|import| self.package_import(package, components, import, report))
                 .collect(),
             exports: component.exports.iter().map(described).collect(),
-            arguments: arguments::check(instance, component, report),
+            arguments: arguments::check(&self.declared(package, component), component, report),
         }
+    }
+
+    /// What a package has, without values of arguments that only who it replaces declares.
+    fn declared(&self, package: &Package, component: &Descriptor) -> Instance {
+        let mut instance = package.instance.clone();
+        instance.arguments.retain(|(name, _)| {
+            let is_declared = component.arguments.iter().any(|argument| argument.name == **name);
+            is_declared || !self.is_inherited(package, name)
+        });
+        instance
     }
 
     /// Who serves an import.

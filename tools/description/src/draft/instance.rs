@@ -1,6 +1,7 @@
 //! The table of an instance, as written.
 
 use super::connections::{read_export, read_import};
+use super::package;
 use super::{
     InstanceDraft, LOG_SIZE_DEFAULT, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, Shares,
     StacksDraft, all, copies, log_level, number,
@@ -155,6 +156,11 @@ pub(super) fn read_instance(
             .and_then(|mut table| all(table.take_all(), report, read_section_use)),
         None => Some(Vec::new()),
     };
+    // What it has as that has been put in.
+    let replaces = match (noun == package::PACKAGE).then(|| table.take("replaces")).flatten() {
+        Some(value) => value.name(NameKind::Plain, "console", report).map(Some),
+        None => Some(None),
+    };
     let imports = match table.take("imports") {
         Some(value) => value
             .table("`imports`", report)
@@ -210,6 +216,7 @@ pub(super) fn read_instance(
         stack_group: stack_group?,
         devices: devices?,
         sections: sections?,
+        replaces: replaces?,
         imports: imports?,
         exports: exports?,
     })

@@ -8,7 +8,7 @@ use crate::table::Value;
 use crate::tree::{Data, Entry, Node};
 
 /// Keys of instances that packages do not have, and why.
-const ABSENT: [(&str, &str); 13] = [
+pub(crate) const ABSENT: [(&str, &str); 15] = [
     ("count", "it can be loaded as often as one wants, under other names"),
     ("placement", "it is loaded into a protection domain of its own"),
     ("fate", "it is loaded into a protection domain of its own"),
@@ -25,7 +25,15 @@ const ABSENT: [(&str, &str); 13] = [
     ("locked", "where its pages lie is known when it is loaded"),
     ("share", "the parts of the time are divided by the layout"),
     ("cpu", "budgets are given out by the layout"),
+    ("heap_limit", "what is loaded has no heap that grows: make `heap` as large as it has to be"),
+    (
+        "stack_limit",
+        "what is loaded has no stack that grows: make `stack` as large as it has to be",
+    ),
 ];
+
+/// What messages call it, and its table.
+pub(crate) const PACKAGE: &str = "package";
 
 pub(super) fn read_package(value: &Value<'_>, report: &mut Report) -> Option<InstanceDraft> {
     let before = report.errors().len();
@@ -38,7 +46,7 @@ pub(super) fn read_package(value: &Value<'_>, report: &mut Report) -> Option<Ins
             format!("remove it: {reason}"),
         ));
     }
-    let draft = read_instance(value, "package", report)?;
+    let draft = read_instance(value, PACKAGE, report)?;
     for import in &draft.imports {
         let stack = import.stack.as_ref().map(|stack| &stack.place);
         if let Some(place) = stack.or(import.state.as_ref().map(|state| &state.place)) {

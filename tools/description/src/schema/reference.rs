@@ -48,6 +48,9 @@ impl Reference {
 
     /// What it says of the key at `path`.
     pub fn text(&self, path: &str) -> Option<&str> {
+        if let Some(text) = self.0.get(path) {
+            return Some(text);
+        }
         // A template says what an instance does, and so does a package.
         let as_instance =
             ["template.", "package."].into_iter().find_map(|kind| path.strip_prefix(kind));

@@ -116,6 +116,9 @@ fn unknown_keys_and_wrong_types_are_not_valid() {
         ("[instance.a]\narguments = { a = [] }", "arguments: a: [] is no"),
         ("[instance.a.exports.b]\nlongest_call = '10'", "longest_call: \"10\" is not"),
         ("[template.a]\nmemory = true", "template: a: memory: true is no"),
+        ("[package.a]\nmemory = true", "package: a: memory: true is no"),
+        ("[package.a]\nplacement = 'kernel'", "package: a: placement is unknown"),
+        ("[instance.a]\nreplaces = 'b'", "instance: a: replaces is unknown"),
         ("[section.a]\ncount = 0", "count: 0 is beyond 1"),
         ("[stack_group.a]\nb = 1", "b is unknown"),
         ("[variables]\na = {}", "variables: a: {} is no"),
@@ -131,6 +134,7 @@ fn unknown_keys_and_wrong_types_are_not_valid() {
         "[instance.a]\ndevices = { port = 'serial0' }\ncpu = '10%'\nimports.a = 'b.c'",
         "[instance.a]\ncpu = { period = '1ms', budget = '10us' }\nmemory = 4096",
         "[system]\nextends = 'base'\nwithout = ['a']",
+        "[package.a]\nreplaces = 'b'\nmemory = '{quota}'\nexports.c = { longest_call = '1s' }",
     ] {
         assert_eq!(wrong(text), "", "{text}");
     }
@@ -162,6 +166,8 @@ fn unexplained(schema: &Value, path: &str, found: &mut Vec<String>) {
         // What stands in a value of one line is explained with it; tables have chapters.
         let is_table = path.matches('.').count() == 1;
         match schema.get("description") {
+            // It is explained where that is.
+            None if schema.get("$ref").is_some() => {}
             None if !is_table => found.push(path),
             _ => unexplained(schema, &path, found),
         }

@@ -1,0 +1,96 @@
+//! Packages that replace an instance: whether the content of that one can be exchanged while it runs.
+
+use crate::model::{Role, StackMode, System};
+use crate::place::Place;
+use crate::report::{Error, Report};
+
+/// Why an instance cannot be replaced.
+struct Obstacle<'a> {
+    expected: &'static str,
+    help: &'static str,
+    /// Where the description says so, and what it says.
+    place: &'a Place,
+    note: String,
+}
+
+pub(super) fn check(system: &System, report: &mut Report) {
+    for (package, replaced) in system.successors() {
+        let Some(obstacle) = obstacle(system, **replaced) else { continue };
+        let name = &system.instances[**replaced].name;
+        report.push(
+            Error::new(
+                &replaced.place,
+                format!("`{name}` cannot be replaced by `{}`", package.instance.name),
+                obstacle.expected,
+                obstacle.help,
+            )
+            .note(obstacle.place, obstacle.note),
+        );
+    }
+}
+
+/// The first that there is.
+fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
+    let instance = &system.instances[index];
+    let of_role = |expected| Obstacle {
+        expected,
+        help: "remove this package, or let it replace another instance",
+        place: &instance.name.place,
+        note: format!("it holds the role `{}`", instance.role.map_or("", Role::key)),
+    };
+    if instance.role.is_some_and(Role::runs_to_completion) {
+        return Some(of_role("expected an instance that does not run to completion"));
+    }
+    if instance.role == Some(Role::Loader) {
+        return Some(of_role("expected another one than who replaces the others"));
+    }
+    if *instance.essential {
+        return Some(Obstacle {
+            expected: "expected an instance without which the system goes on: its life ends when it is replaced",
+            help: "write `essential = false` if the system does without it, or remove this package",
+            place: &instance.essential.place,
+            note: "it is essential: the system ends with it".to_owned(),
+        });
+    }
+    if instance.is_in_kernel() {
+        return Some(Obstacle {
+            expected: "expected an instance in a protection domain of its own",
+            help: "write `placement = \"domain\"` there, or remove this package",
+            place: &instance.placement.place,
+            note: "it is placed in the kernel domain".to_owned(),
+        });
+    }
+    if let Some(fellow) = system.fellows(index).find(|fellow| *fellow != index) {
+        return Some(Obstacle {
+            expected: "expected an instance that is alone in its protection domain",
+            help: "place the two in domains of their own, or remove this package",
+            place: &system.instances[fellow].name.place,
+            note: format!("`{}` is in the same domain", system.instances[fellow].name),
+        });
+    }
+    if *instance.dma > 0 {
+        return Some(Obstacle {
+            expected: "expected an instance without memory for DMA, which its devices may be writing",
+            help: "remove this package: a device that reaches memory by itself does not wait for a successor of its driver",
+            place: &instance.dma.place,
+            note: "it has memory for DMA".to_owned(),
+        });
+    }
+    let clients = system.instances.iter().flat_map(|client| &client.imports);
+    let mut calls = clients.filter(|connection| *connection.target == index);
+    if let Some(shared) = calls.find(|connection| *connection.stack == StackMode::Shared) {
+        return Some(Obstacle {
+            expected: "expected an instance all of whose clients wait for one of its own stacks",
+            help: "leave the stack of that connection to the default, or remove this package",
+            place: &shared.stack.place,
+            note: "this client calls it on its own stack".to_owned(),
+        });
+    }
+    let mut pagers = system.sections.iter().filter_map(|section| section.pager.as_ref());
+    pagers.find(|pager| *pager.instance == index).map(|pager| Obstacle {
+        expected: "expected an instance that provides no section with pages: its faults do not wait",
+        help: "remove this package, or let it replace another instance",
+        place: &pager.instance.place,
+        note: "it is the pager of this section".to_owned(),
+    })
+}

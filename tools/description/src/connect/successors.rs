@@ -1,0 +1,202 @@
+//! Checks packages that replace an instance against what its component's file says: portals stay where they are, so the successor
+//! has to be met by them, and to meet its own.
+
+use super::{Connector, difference, signature};
+use crate::model::{Instance, Package};
+use crate::place::{Located, Place};
+use crate::report::{Error, Report};
+use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_loader::{Descriptor, Export, Import, Interface};
+
+/// A successor, and the instance that it replaces.
+struct Pair<'a> {
+    package: &'a Package,
+    replaces: &'a Place,
+    component: &'a Descriptor,
+    predecessor: &'a Instance,
+    of: &'a Descriptor,
+}
+
+impl<'a> Connector<'a> {
+    /// Whether a package has this import, export, argument or `before_ready` as the instance that it replaces: then its component may do
+    /// without.
+    pub(super) fn is_inherited<T>(&self, package: &Package, part: &Located<T>) -> bool {
+        let Some(replaced) = &package.replaces else { return false };
+        let instance = &self.system.instances[**replaced];
+        let imports = instance.imports.iter().map(|connection| &connection.import.place);
+        let exports = instance.exports.iter().map(|export| &export.name.place);
+        let arguments = instance.arguments.iter().map(|(name, _)| &name.place);
+        let wait = instance.callers_wait.iter().map(|wait| &wait.place);
+        imports.chain(exports).chain(arguments).chain(wait).any(|place| place.is(&part.place))
+    }
+
+    /// Whether a package can take the place of the instance that it replaces.
+    pub(super) fn check_successor(
+        &self,
+        package: &Package,
+        component: &Descriptor,
+        report: &mut Report,
+    ) {
+        let Some(replaced) = &package.replaces else { return };
+        let Some(of) = self.components[**replaced] else { return };
+        let predecessor = &self.system.instances[**replaced];
+        let pair = Pair { package, replaces: &replaced.place, component, predecessor, of };
+        for export in &of.exports {
+            pair.check_export(export, report);
+        }
+        pair.check_imports(report);
+        pair.check_thread(report);
+        for import in &package.imports {
+            self.check_server_stays(&pair, import, report);
+        }
+    }
+
+    /// An import that both have leads where it led.
+    fn check_server_stays(
+        &self,
+        pair: &Pair<'_>,
+        import: &crate::model::PackageImport,
+        report: &mut Report,
+    ) {
+        let connections = &pair.predecessor.imports;
+        let Some(now) = connections.iter().find(|one| *one.import == *import.import) else {
+            return;
+        };
+        let server = &self.system.instances[*now.target];
+        let export = &server.exports[*now.export].name;
+        if (&*import.instance, &*import.export) == (&*server.name, &**export) {
+            return;
+        }
+        let expected = format!("{}.{export}", server.name);
+        report.push(
+            Error::new(
+                &import.instance.place,
+                format!(
+                    "import `{}` of `{}` leads elsewhere than that of `{}`",
+                    import.import, pair.package.instance.name, pair.predecessor.name
+                ),
+                format!("expected \"{expected}\": the portals of who is replaced stay as they are"),
+                "remove this connection",
+            )
+            .note(&now.target.place, "where it leads"),
+        );
+    }
+}
+
+impl Pair<'_> {
+    /// Something does not fit.
+    fn unfit(&self, message: String, expected: String, help: String) -> Error {
+        Error::new(&self.package.instance.component.place, message, expected, help)
+            .note(self.replaces, format!("it is to replace `{}`", self.predecessor.name))
+    }
+
+    /// What clients of the predecessor call.
+    fn check_export(&self, export: &Export, report: &mut Report) {
+        let (name, wanted) = (&self.package.instance.name, &export.interface);
+        let served = self.component.exports.iter().find(|served| served.name == export.name);
+        let served = served.filter(|served| served.is_object == export.is_object);
+        let folder = &self.package.instance.folder;
+        let help = |first: String| {
+            format!(
+                "{first}; or name a component that serves what `{}` does",
+                self.predecessor.name
+            )
+        };
+        let (expected, help) = match served {
+            None => (
+                format!("expected an export `{}` of the interface `{}`", export.name, wanted.name),
+                help(format!("let the component in `{folder}` export it")),
+            ),
+            Some(served) if served.interface.name != wanted.name => (
+                format!(
+                    "expected the interface `{}`, found `{}`",
+                    wanted.name, served.interface.name
+                ),
+                help(format!("let `{}` of the component in `{folder}` serve it", export.name)),
+            ),
+            Some(served) if !is_same(&served.interface, wanted) => (
+                match served.interface.version == wanted.version {
+                    true => "expected the same letters of all methods behind the same version"
+                        .to_owned(),
+                    false => format!(
+                        "expected version {:016x}, found {:016x}",
+                        wanted.version, served.interface.version
+                    ),
+                },
+                help(format!("{}; build both again", difference(wanted, &served.interface))),
+            ),
+            Some(_) => return,
+        };
+        let message =
+            format!("`{name}` does not serve `{}` of `{}`", export.name, self.predecessor.name);
+        report.push(self.unfit(message, expected, help));
+    }
+
+    /// The portals of the imports that both have are the same ones.
+    fn check_imports(&self, report: &mut Report) {
+        let mut portal = PORTAL_FIRST_IMPORT;
+        for (import, of) in self.component.imports.iter().zip(&self.of.imports) {
+            if import.name != of.name || !is_same(&import.interface, &of.interface) {
+                report.push(self.other_import(portal, import, of));
+                return;
+            }
+            portal += import.interface.methods.len();
+        }
+        let more = self.component.imports.get(self.of.imports.len());
+        if let Some((more, device)) = more.zip(self.predecessor.devices.first()) {
+            report.push(
+                self.unfit(
+                    format!("there are no portals for the import `{}` of `{}`", more.name, self.package.instance.name),
+                    format!("expected no more imports than `{}` has, since portals of its devices are behind them", self.predecessor.name),
+                    format!("let the component in `{}` do without, or declare the import in that of `{}` too", self.package.instance.folder, self.predecessor.name),
+                )
+                .note(&device.place, "a device"),
+            );
+        }
+    }
+
+    /// The quota of threads stays as it is.
+    fn check_thread(&self, report: &mut Report) {
+        if self.component.main.is_none() || *self.predecessor.threads > 0 {
+            return;
+        }
+        let (name, of) = (&self.package.instance.name, &self.predecessor.name);
+        report.push(
+            Error::new(
+                &self.predecessor.threads.place,
+                format!("`{name}` has a main function, but `{of}` no thread to run it"),
+                "expected at least 1",
+                format!("write `threads = 1` for `{of}`, whose quota stays as it is"),
+            )
+            .note(self.replaces, format!("`{name}` is to replace it")),
+        );
+    }
+
+    /// At the portals of an import of the predecessor is another one.
+    fn other_import(&self, portal: usize, import: &Import, of: &Import) -> Error {
+        let shown = |import: &Import| format!("`{}: {}`", import.name, import.interface.name);
+        let (found, wanted) = (shown(import), shown(of));
+        let expected = match found == wanted {
+            true => format!(
+                "expected {wanted} in the same version: {}",
+                difference(&of.interface, &import.interface)
+            ),
+            false => format!("expected {wanted}, found {found}"),
+        };
+        self.unfit(
+            format!(
+                "the imports of `{}` are not those of `{}` from portal {portal} on",
+                self.package.instance.name, self.predecessor.name
+            ),
+            expected,
+            format!(
+                "declare the imports of `{}` first and in the same order in the component in `{}`, further ones behind them: portals stay where they are",
+                self.predecessor.name, self.package.instance.folder
+            ),
+        )
+    }
+}
+
+fn is_same(one: &Interface, other: &Interface) -> bool {
+    one.name == other.name && one.version == other.version && signature(one).eq(signature(other))
+}
