@@ -5,8 +5,8 @@
 //! address.
 
 use crate::address::{ACTIVATIONS, DOMAINS};
-use crate::grant::{GRANTS_MAXIMUM, limits};
 use crate::identifier::DomainId;
+use crate::parameter_data::{DATA_WORDS, data_word};
 
 /// Bytes in a domain block before the portal table. With the table it is no multiple of a page, on purpose: the
 /// same entries of several domains' tables lie in different sets of a small cache.
@@ -156,9 +156,9 @@ pub const fn stack_queue(index: usize) -> u64 {
     ACTIVATIONS + index as u64 * QUEUE_SIZE
 }
 
-/// Address of activation descriptor `index`, behind the stack queues and the limits of grants.
+/// Address of activation descriptor `index`, behind the stack queues, the limits of grants and the data of parameter types.
 pub const fn activation(index: usize) -> u64 {
-    limits(GRANTS_MAXIMUM) + index as u64 * ACTIVATION_SIZE
+    data_word(DATA_WORDS) + index as u64 * ACTIVATION_SIZE
 }
 
 /// Words of a row of clients.

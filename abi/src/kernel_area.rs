@@ -4,6 +4,7 @@
 use crate::address::*;
 use crate::domain::{activation, stack_queue};
 use crate::grant::limits;
+use crate::parameter_data::data_word;
 
 /// Whether several harts have the same frames for the pages of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,7 @@ areas! {
     // Each hart has queues of its own, from which it takes activations; the descriptors are the same for all.
     stack_queue(0), OfHart, "stack queues";
     limits(0), Shared, "limits of grants";
+    data_word(0), Shared, "data of parameter types";
     activation(0), Shared, "activations";
     COUNTERS, OfHart, "call counters";
     FINISHER, Shared, "finisher";

@@ -23,6 +23,7 @@ pub mod loadable;
 pub mod log;
 pub mod memory;
 pub mod package;
+pub mod parameter_data;
 pub mod parameters;
 pub mod privileged;
 pub mod record;

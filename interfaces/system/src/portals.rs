@@ -228,14 +228,21 @@ pub trait ParameterTypes {
     /// Registers the letter `A` to `Z` for parameters of one or two words, with machine code for the
     /// way in and for the value on its way back: straight arithmetic on `t2` to `t6`, at most 16
     /// instructions each, as `cairn_portal::parameter` has it. From then on all letters of `register`
-    /// may contain it. It is there for good; the same once more changes nothing.
+    /// may contain it. It is there for good; the same once more changes nothing. If the caller keeps data for the letter, the code may read
+    /// them: it finds their address in `t6`, loads whole words inside, and has 12 instructions.
     fn register_parameter(
         &self,
+        caller: Caller,
         letter: u64,
         words: u64,
         call: &[u8],
         back: &[u8],
     ) -> Result<(), ParameterError>;
+    /// Keeps private data for a letter that is not registered yet, at most 64 words, all zero: nobody but the caller changes them, and nothing but the
+    /// code of its letter reads them. They are there for good; the same once more changes nothing.
+    fn keep_data(&self, caller: Caller, letter: u64, words: u64) -> Result<(), ParameterError>;
+    /// Sets a word of them: the next call finds it. `NotAllowed`: they are another's.
+    fn set_data(&self, caller: Caller, letter: u64, place: u64, word: u64) -> Result<(), Error>;
 }
 
 /// Why a parameter type is refused.
@@ -261,6 +268,10 @@ pub enum ParameterError {
     WrongRegister,
     /// It reads a register that holds nothing of the parameter.
     Unset,
+    /// It leads behind the private data, or may, or not to a whole word; or passes on where they are.
+    Bounds,
+    /// No such number of words, or all room for private data is taken.
+    NoRoom,
     /// The call failed.
     Portal(Error),
 }

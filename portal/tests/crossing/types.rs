@@ -1,8 +1,10 @@
 //! Registered parameter types: their fragments, executed in portals of every kind and at every position.
 
 use crate::world::*;
+use cairn_abi::parameter_data::{DATA_WORDS, data_word};
 use cairn_emulator::encode;
 use cairn_emulator::register::*;
+use cairn_portal::parameter::Data;
 use cairn_portal::{Parameter, Parameters, Specification, generate};
 
 impl World {
@@ -140,5 +142,108 @@ fn what_is_taken_cannot_trap_and_changes_nothing_else() {
         world.reply(0, 9);
         world.assert_at(CLIENT, RESUME);
         assert_eq!((world.machine.get(A0), world.machine.get(A1)), (0, 9));
+    }
+}
+
+/// A word of the server's table, which it changes between two calls; on the way back the value is looked up, too.
+#[test]
+fn a_fragment_reads_its_servers_data() {
+    use encode::*;
+    // Every place that data can have: the parts of the address carry in different ways.
+    for first in (0..DATA_WORDS - 7).step_by(61).chain([DATA_WORDS - 8]) {
+        let data = Data { address: data_word(first), words: 8 };
+        let look = [andi(T4, T2, 7), slli(T4, T4, 3), add(T4, T6, T4), ld(T2, T4, 0)];
+        let mut types = Parameters::NONE;
+        let parameter = Parameter::with_data(b'D', 1, (&look, &look), Some(data)).unwrap();
+        types.register(parameter).unwrap();
+        let mut world = World::new(first as u64);
+        for place in 0..DATA_WORDS {
+            world.set_word(data_word(place), 0xbad);
+        }
+        let connection = world.connect_types("np", "ciDi", &types, SERVER);
+        for round in 0..8 {
+            let words: [u64; 8] = std::array::from_fn(|_| world.random.u64(..));
+            for (place, word) in words.iter().enumerate() {
+                world.set_word(data_word(first + place), *word);
+            }
+            let (handle, value) = (world.random.u64(..), world.random.u64(..));
+            let stack = world.usual_stack(&connection);
+            world.call(connection.index, stack, [0, 1, handle, round, 0, 0, 0, 0]);
+            world.assert_at(SERVER, ENTRY);
+            assert_eq!(world.machine.get(A2), words[handle as usize % 8]);
+            assert_eq!((world.machine.get(A1), world.machine.get(A3)), (1, round));
+            for register in [T2, T3, T4, T5, T6] {
+                assert_eq!(
+                    world.machine.get(register),
+                    0,
+                    "an address of the kernel's half is left"
+                );
+            }
+            world.reply(0, value);
+            world.assert_at(CLIENT, RESUME);
+            assert_eq!(world.machine.get(A1), words[value as usize % 8]);
+            for register in [T2, T3, T4, T5, T6] {
+                assert_eq!(
+                    world.machine.get(register),
+                    0,
+                    "an address of the kernel's half is left"
+                );
+            }
+        }
+    }
+}
+
+/// Fragments by chance: what is taken reads the type's own words alone, whatever it is passed.
+#[test]
+fn what_is_taken_reads_nothing_else() {
+    let mut random = fastrand::Rng::with_seed(12);
+    let data = Data { address: data_word(40), words: 5 };
+    let registers = [0, T2, T3, T4, T5, T6, T6];
+    let (mut taken, mut tried) = (0, 0);
+    while taken < 300 {
+        tried += 1;
+        assert!(tried < 4_000_000, "{taken} of {tried} are taken");
+        let mut code: Vec<u32> = (0..random.usize(0..4))
+            .map(|_| {
+                let [to, left, right] =
+                    [0; 3].map(|_: u8| registers[random.usize(..registers.len())]);
+                match random.u8(..5) {
+                    0 => encode::andi(to, left, random.i32(0..64)),
+                    1 => encode::slli(to, left, random.u32(..5)),
+                    2 => encode::add(to, left, right),
+                    3 => encode::addi(to, left, random.i32(-8..48)),
+                    _ => encode::srli(to, left, random.u32(56..64)),
+                }
+            })
+            .collect();
+        let (to, base) = ([T2, T3][random.usize(..2)], registers[random.usize(1..7)]);
+        let function = random.u32(..7);
+        code.push(encode::immediate_form(0x03, function, to, base, random.i32(-8..48)));
+        let Ok(parameter) = Parameter::with_data(b'X', 2, (&code, &[]), Some(data)) else {
+            continue;
+        };
+        taken += 1;
+        let mut types = Parameters::NONE;
+        types.register(parameter).unwrap();
+        let mut world = World::new(taken);
+        let connection = world.connect_types("np", "cX", &types, SERVER);
+        // Every word of the page but the type's is a secret: what depends on one would show it.
+        let passed = [0, world.random.u64(..), world.random.u64(..), 0, 0, 0, 0, 0];
+        let mut found = [[0; 2]; 2];
+        for (secret, found) in [0, u64::MAX].into_iter().zip(&mut found) {
+            for place in 0..DATA_WORDS {
+                world.set_word(data_word(place), secret);
+            }
+            for place in 0..data.words {
+                world.set_word(data.address + place * 8, 0x0123_4567_89ab_cdef * (place + 1));
+            }
+            let stack = world.usual_stack(&connection);
+            world.call(connection.index, stack, passed);
+            world.assert_at(SERVER, ENTRY);
+            *found = [world.machine.get(A1), world.machine.get(A2)];
+            world.reply(0, 0);
+            world.assert_at(CLIENT, RESUME);
+        }
+        assert_eq!(found[0], found[1], "{code:x?}");
     }
 }

@@ -4,6 +4,7 @@ mod grants;
 mod interposition;
 mod listing;
 mod loading;
+mod parameters;
 
 use crate::describe::counters_used;
 use crate::memory::Memory;
@@ -19,10 +20,9 @@ use cairn_abi::domain::{self, Tables};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
-use cairn_interfaces::{self as interfaces, LockError, ParameterError, RUN_TIME_NAMES};
-use cairn_portal::parameter::{FRAGMENT_MAXIMUM, Why};
+use cairn_interfaces::{self as interfaces, LockError, RUN_TIME_NAMES};
+use cairn_portal::Trust;
 use cairn_portal::specification::{self, Specification, Stack};
-use cairn_portal::{Parameter, Trust};
 use cairn_portals::known::{Client, Known};
 use cairn_portals::machine::Machine;
 use cairn_portals::manager::Manager;
@@ -440,52 +440,5 @@ impl interfaces::Connections for Server {
             };
             manager.exchange(machine, client, (number(from)?, number(to)?))
         })
-    }
-}
-
-/// The instructions of a fragment: how many.
-fn instructions(
-    bytes: ReadWindow<'_>,
-    buffer: &mut [u32; FRAGMENT_MAXIMUM],
-) -> Result<usize, ParameterError> {
-    let mut copy = [0; FRAGMENT_MAXIMUM * 4];
-    let copied: &[u8] = bytes.copy(&mut copy).map_err(|_| ParameterError::BadLength)?;
-    let (words, []) = copied.as_chunks::<4>() else { return Err(ParameterError::BadLength) };
-    for (instruction, bytes) in buffer.iter_mut().zip(words) {
-        *instruction = u32::from_le_bytes(*bytes);
-    }
-    Ok(words.len())
-}
-
-fn refusal(error: cairn_portal::ParameterError) -> ParameterError {
-    match error.why {
-        Why::Letter => ParameterError::BadLetter,
-        Why::Taken => ParameterError::Taken,
-        Why::Words => ParameterError::BadWords,
-        Why::Length => ParameterError::BadLength,
-        Why::Jump => ParameterError::Jump,
-        Why::System => ParameterError::System,
-        Why::Memory => ParameterError::Memory,
-        Why::Instruction => ParameterError::BadInstruction,
-        Why::Written => ParameterError::WrongRegister,
-        Why::Unset => ParameterError::Unset,
-    }
-}
-
-impl interfaces::ParameterTypes for Server {
-    fn register_parameter(
-        &self,
-        letter: u64,
-        words: u64,
-        call: ReadWindow<'_>,
-        back: ReadWindow<'_>,
-    ) -> Result<(), ParameterError> {
-        let (mut in_buffer, mut back_buffer) = ([0; FRAGMENT_MAXIMUM], [0; FRAGMENT_MAXIMUM]);
-        let (in_count, back_count) =
-            (instructions(call, &mut in_buffer)?, instructions(back, &mut back_buffer)?);
-        let letter = u8::try_from(letter).map_err(|_| ParameterError::BadLetter)?;
-        let (call, back) = (&in_buffer[..in_count], &back_buffer[..back_count]);
-        let parameter = Parameter::new(letter, words, call, back).map_err(refusal)?;
-        locked(|manager, _| Ok(manager.register_type(parameter).map_err(refusal)))?
     }
 }

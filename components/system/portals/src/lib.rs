@@ -15,6 +15,7 @@ pub mod known;
 pub mod machine;
 pub mod make;
 pub mod manager;
+pub mod parameter_data;
 mod pools;
 mod queues;
 pub mod refusals;

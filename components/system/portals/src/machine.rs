@@ -5,6 +5,7 @@ use crate::area::{self, GRANULE};
 use crate::blocks::Kind;
 use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, Tables};
+use cairn_abi::parameter_data::DATA_WORDS;
 use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::Limits;
@@ -142,6 +143,8 @@ pub trait Machine: Words {
     fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32>;
     /// The words of a limited grant, by its place: calls that are left, and the tick from which on there are none.
     fn limits(&self, grant: usize) -> Option<&[AtomicI64; 2]>;
+    /// The words of private data that the code of parameter types reads.
+    fn parameter_data(&self) -> Option<&[AtomicI64; DATA_WORDS]>;
     /// Lets the hart see new portal code.
     fn fence_instruction(&self) -> Result<(), Error>;
 

@@ -17,6 +17,7 @@ use crate::instances::Instances;
 use crate::known::{Client, Known, refuse_itself};
 use crate::machine::Machine;
 use crate::make::Maker;
+use crate::parameter_data::ParameterData;
 use crate::refusals::{Missing, Refusal};
 use crate::registrations::{Registration, Registrations};
 use crate::synchronisation::{Interfaces, Synchronisation};
@@ -26,6 +27,7 @@ use cairn_abi::record::Export;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameter, ParameterError, Trust};
 use core::num::NonZero;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
 pub(crate) const BLOCKS_PER_STEP: usize = 8;
@@ -35,6 +37,7 @@ pub struct Manager {
     maker: Maker,
     registrations: Registrations,
     synchronisation: Synchronisation,
+    parameter_data: ParameterData,
     /// Whether an instance has retired: before, all are the description's.
     has_retired: bool,
 }
@@ -45,6 +48,7 @@ impl Manager {
         maker: Maker::EMPTY,
         registrations: Registrations::EMPTY,
         synchronisation: Synchronisation::EMPTY,
+        parameter_data: ParameterData::NONE,
         has_retired: false,
     };
 
@@ -134,6 +138,26 @@ impl Manager {
     /// Registers a parameter type.
     pub fn register_type(&mut self, parameter: Parameter) -> Result<(), ParameterError> {
         self.maker.register_type(parameter)
+    }
+
+    /// Private data of parameter types.
+    pub fn parameter_data(&mut self) -> &mut ParameterData {
+        &mut self.parameter_data
+    }
+
+    /// Sets a word of them, for who keeps them.
+    pub fn set_parameter_data<M: Machine>(
+        &self,
+        machine: &M,
+        owner: InstanceId,
+        letter: u64,
+        (place, word): (u64, u64),
+    ) -> Result<(), Error> {
+        let place = self.parameter_data.word(owner, letter, place)?;
+        let words = machine.parameter_data().ok_or(Error::NotSupported)?;
+        // Relaxed: a portal's code loads one word.
+        words.get(place).ok_or(Error::BadArgument)?.store(word as i64, Relaxed);
+        Ok(())
     }
 
     /// Whether the instance is the description's, and none that came under its number since.

@@ -6,6 +6,7 @@ use cairn::{DomainId, Error, InstanceId, environment, privileged};
 use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
 use cairn_abi::domain::{ACTIVATION_NEXT, ACTIVATION_SIZE, activation, client_row, stack_queue};
 use cairn_abi::grant::limits;
+use cairn_abi::parameter_data::{DATA_WORDS, data_word};
 use cairn_abi::record::PagedRange;
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
@@ -144,6 +145,10 @@ impl Machine for Memory {
     fn limits(&self, grant: usize) -> Option<&[AtomicI64; 2]> {
         let words = self.queues.get(((limits(grant) - ACTIVATIONS) / 8) as usize..)?;
         words.first_chunk()
+    }
+
+    fn parameter_data(&self) -> Option<&[AtomicI64; DATA_WORDS]> {
+        self.queues.get(((data_word(0) - ACTIVATIONS) / 8) as usize..)?.first_chunk()
     }
 
     fn fence_instruction(&self) -> Result<(), Error> {

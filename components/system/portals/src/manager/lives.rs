@@ -67,6 +67,7 @@ impl Manager {
         let next = self.maker.retire_domain(machine, instance, from, BLOCKS_PER_STEP)?;
         self.has_retired = true;
         if next == 0 {
+            self.parameter_data.forget(instance);
             machine.retire_instance(instance);
         }
         Ok(next)

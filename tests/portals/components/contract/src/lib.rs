@@ -65,6 +65,10 @@ pub trait Late {
 pub trait Typist {
     /// Registers `H`.
     fn register(&self) -> Result<(), Error>;
+    /// Keeps so many words for `D`, which looks one of eight up, and registers it.
+    fn keep(&self, words: u64) -> Result<(), Error>;
+    /// Sets one of them.
+    fn set(&self, place: u64, word: u64) -> Result<(), Error>;
     /// Tries what must be refused; the number of the first that was not, or 0.
     fn refusals(&self) -> Result<u64, Error>;
 }

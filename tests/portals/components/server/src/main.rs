@@ -116,6 +116,12 @@ impl Service for Server {
             methods[24..].copy_from_slice(&(multiply as *const () as u64).to_le_bytes());
             return imports::PORTALS.register("server.handles", "*", &methods);
         }
+        if attempt == 111 {
+            let mut methods = [0; 32];
+            methods[8..11].copy_from_slice(b"cDi");
+            methods[24..].copy_from_slice(&(multiply as *const () as u64).to_le_bytes());
+            return imports::PORTALS.register("server.table", "*", &methods);
+        }
         if attempt == 99 {
             return imports::PORTALS.unregister("server.hostile");
         }

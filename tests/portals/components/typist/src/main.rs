@@ -55,6 +55,14 @@ fn bytes<const COUNT: usize>(code: &[u32; COUNT]) -> [[u8; 4]; COUNT] {
     code.map(u32::to_le_bytes)
 }
 
+/// A handle from 0 to 7 becomes that word of the table.
+const LOOK: [u32; 4] = [
+    immediate(7, T4, T2, 7),
+    immediate(1, T4, T4, 3),
+    register(0, 0, T4, T6, T4),
+    T4 << 15 | 3 << 12 | T2 << 7 | 0x03,
+];
+
 fn attempt(letter: u8, words: u64, call: &[u32; 1], back: &[u32; 1]) -> Result<(), ParameterError> {
     let (call, back) = (bytes(call), bytes(back));
     imports::TYPES.register_parameter(
@@ -71,6 +79,22 @@ impl Typist for Server {
         imports::TYPES
             .register_parameter(b'H'.into(), 1, call.as_flattened(), back.as_flattened())
             .map_err(|_| Error::Unknown)
+    }
+
+    fn keep(&self, words: u64) -> Result<(), Error> {
+        let look = bytes(&LOOK);
+        let types = imports::TYPES;
+        types.keep_data(b'D'.into(), words).map_err(|_| Error::Exhausted)?;
+        types
+            .register_parameter(b'D'.into(), 1, look.as_flattened(), &[])
+            .map_err(|error| match error {
+                ParameterError::Bounds => Error::NotAllowed,
+                _ => Error::Unknown,
+            })
+    }
+
+    fn set(&self, place: u64, word: u64) -> Result<(), Error> {
+        imports::TYPES.set_data(b'D'.into(), place, word)
     }
 
     fn refusals(&self) -> Result<u64, Error> {
