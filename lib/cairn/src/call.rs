@@ -16,6 +16,7 @@ use host as machine;
 use crate::Error;
 #[cfg(target_os = "none")]
 use crate::environment::startup;
+use crate::section::Section;
 use crate::wire::{MethodError, Value, Wire};
 use cairn_abi::descriptor::Reply;
 use staging::is_plain;
@@ -144,6 +145,12 @@ impl<'buffers> Call<'buffers> {
     /// Letter `w`: bytes that the callee can read and write.
     pub fn bytes_mut(&mut self, bytes: &'buffers mut [u8]) {
         self.arguments.bytes_mut(&mut self.staging, bytes);
+    }
+
+    /// Letters `r` and `w`: memory of a section, in a window of a connection whose description says so (`windows = "NAME"`): whole pages.
+    pub fn section(&mut self, section: &Section) {
+        self.arguments.word(section.address() as u64);
+        self.arguments.word(section.size() as u64);
     }
 
     /// Calls the portal at `index`; all registers are passed. Status and words of the reply.

@@ -147,6 +147,7 @@ pub(crate) struct ImportDraft {
     pub export: Located<String>,
     pub stack: Option<Located<StackMode>>,
     pub state: Option<Located<StateMode>>,
+    pub windows: Option<Located<String>>,
 }
 
 pub(crate) struct ExportDraft {

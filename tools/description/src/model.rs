@@ -114,8 +114,7 @@ pub struct Instance {
     pub idle_stop: Option<Located<u64>>,
     /// Whether callers wait until it serves, or get an error, if the description says so.
     pub callers_wait: Option<Located<bool>>,
-    /// The description allows it what gives the whole system away: a device that reaches all memory, an
-    /// interface by which a role commands others.
+    /// The description allows it what gives the system away: a device that reaches all memory, an interface by which a role commands others.
     pub trusted: Located<bool>,
     /// When calls into it have the floating-point unit, if it is built for that: when they begin, or from their first use on.
     pub float_at_start: Option<Located<bool>>,
@@ -240,8 +239,7 @@ pub struct Connection {
     pub import: Located<String>,
     /// The serving instance, as an index into [`System::instances`]; the place is the target text.
     pub target: Located<usize>,
-    /// The export, as an index into the target's [`Instance::exports`]; the place is its name in the
-    /// target text.
+    /// The export, as an index into the target's [`Instance::exports`]; the place is its name in the target text.
     pub export: Located<usize>,
     /// The stack on which the callee runs.
     pub stack: Located<StackMode>,
@@ -249,6 +247,8 @@ pub struct Connection {
     pub says_stack: bool,
     /// What the portal saves.
     pub state: Located<StateMode>,
+    /// The section whose memory is passed in windows, as an index into [`System::sections`]; else it is the client's own.
+    pub windows: Option<Located<usize>>,
 }
 
 /// An export, with what the description says of it.

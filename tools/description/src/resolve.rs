@@ -84,7 +84,11 @@ pub(crate) fn resolve(
     }
     for (client, drafts) in imports.into_iter().enumerate() {
         for draft in drafts {
-            connect(client, draft, &mut instances, report);
+            let windows = draft.windows.as_ref().and_then(|name| {
+                let found = find_section(name, &sections, report)?;
+                Some(Located::new(found, name.place.clone()))
+            });
+            connect(client, draft, windows, &mut instances, report);
         }
     }
     pagers::resolve(&mut sections, pagers, &mut instances, &names, report);
@@ -440,7 +444,13 @@ fn resolve_export(
     }
 }
 
-fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report: &mut Report) {
+fn connect(
+    client: usize,
+    draft: ImportDraft,
+    windows: Option<Located<usize>>,
+    instances: &mut [Instance],
+    report: &mut Report,
+) {
     let names: Vec<Located<String>> =
         instances.iter().map(|instance| instance.name.clone()).collect();
     let Some(target) = find_instance(&draft.instance, &names, report) else {
@@ -482,5 +492,6 @@ fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report
         stack,
         says_stack,
         state,
+        windows,
     });
 }

@@ -106,6 +106,8 @@ struct Layout<'a> {
     texts: HashMap<(Vec<u8>, u64), u64>,
     /// The stack queue of a client and a server.
     queues: HashMap<(usize, usize), u64>,
+    /// Of sections that windows show, by the root page table of who passes them: the kernel address of the first entry.
+    passed: HashMap<(u64, usize), u64>,
     /// The portal that an unused entry of a table leads to.
     no_portal: u64,
     record: RecordParts,
@@ -227,6 +229,7 @@ impl<'a> Layout<'a> {
             next: Numbers::default(),
             texts: HashMap::new(),
             queues: HashMap::new(),
+            passed: HashMap::new(),
             no_portal: 0,
             record: RecordParts::default(),
             logs: logs::Logs::default(),
@@ -401,6 +404,13 @@ impl<'a> Layout<'a> {
                 .system
                 .fellows(index)
                 .filter_map(|at| self.system.instances[at].role)
+                .collect(),
+            passes: self
+                .system
+                .fellows(index)
+                .flat_map(|at| &self.system.instances[at].imports)
+                .filter_map(|import| self.section_address(**import.windows.as_ref()?).ok())
+                .map(|address| address / SECTION_STRIDE)
                 .collect(),
         };
         self.firsts().map(domain).collect()

@@ -10,7 +10,8 @@ use cairn_abi::record::{CANCELLED, LONGEST};
 
 pub(super) fn read_import(value: &Value<'_>, report: &mut Report) -> Option<ImportDraft> {
     let import = value.key_name(NameKind::Identifier, "an import", "console", report);
-    let (target, stack, state) = match value.as_table(format!("the connection of `{}`", value.name))
+    let (target, stack, state, windows) = match value
+        .as_table(format!("the connection of `{}`", value.name))
     {
         Some(mut table) => {
             let example = "to = \"console.console\"";
@@ -27,10 +28,16 @@ pub(super) fn read_import(value: &Value<'_>, report: &mut Report) -> Option<Impo
                 Some(value) => value.choice(&choices, report).map(Some),
                 None => Some(None),
             };
+            let windows = match table.take("windows") {
+                Some(value) => value.name(NameKind::Plain, "buffers", report).map(Some),
+                None => Some(None),
+            };
             table.finish(report);
-            (target, stack, state)
+            (target, stack, state, windows)
         }
-        None if value.as_text().is_some() => (read_target(value, report), Some(None), Some(None)),
+        None if value.as_text().is_some() => {
+            (read_target(value, report), Some(None), Some(None), Some(None))
+        }
         None => {
             let example = format!("{} = \"console.console\"", value.name);
             value.expected("\"INSTANCE.EXPORT\" or a table", &example, report);
@@ -38,7 +45,14 @@ pub(super) fn read_import(value: &Value<'_>, report: &mut Report) -> Option<Impo
         }
     };
     let (instance, export) = target?;
-    Some(ImportDraft { import: import?, instance, export, stack: stack?, state: state? })
+    Some(ImportDraft {
+        import: import?,
+        instance,
+        export,
+        stack: stack?,
+        state: state?,
+        windows: windows?,
+    })
 }
 
 /// `"INSTANCE.EXPORT"`.

@@ -3,7 +3,9 @@
 use super::{Error, Layout, record, take};
 use crate::path;
 use crate::report::PortalReport;
-use cairn_abi::address::{COUNTERS, NUCLEUS, PORTAL_CODE};
+use cairn_abi::address::{
+    COUNTERS, LEAF_SPAN, NUCLEUS, PAGE_SIZE, PORTAL_CODE, SECTION_STRIDE, sections_span,
+};
 use cairn_abi::arch::trap::{KERNEL_ENTER, KERNEL_ENTER_INSIDE};
 use cairn_abi::descriptor;
 use cairn_abi::domain::*;
@@ -37,6 +39,10 @@ impl Layout<'_> {
                     self.plan((client, import.target), trust, method, index)?;
                 let text = specification.to_string();
                 crossing.limits = limits;
+                if let Some(section) = &connection.windows {
+                    (crossing.source, crossing.source_entry) =
+                        self.section_source(client, **section)?;
+                }
                 let made = self.code.add(&mut self.memory, |words, address| {
                     generate::pair(&specification, &crossing, words, address)
                 })?;
@@ -68,6 +74,25 @@ impl Layout<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What of a section a client's windows show, and the kernel address of its page-table entries, which are an array from now on.
+    fn section_source(&mut self, client: usize, section: usize) -> Result<(Source, u64), String> {
+        let first = self.section_address(section)?;
+        let size = super::pages(*self.system.sections[section].size) * PAGE_SIZE;
+        let root = self.placed[client].root;
+        let entries = match self.passed.get(&(root.0, section)) {
+            Some(entries) => *entries,
+            None => {
+                let begin = first / SECTION_STRIDE * SECTION_STRIDE;
+                let leaves = sections_span([size]) / LEAF_SPAN;
+                let table = self.tables.leaves(&mut self.memory, root, begin, leaves)?;
+                let entries = self.tables.kernel_address(table + (first - begin) / PAGE_SIZE * 8);
+                self.passed.insert((root.0, section), entries);
+                entries
+            }
+        };
+        Ok((Source::Memory { first, size }, entries))
     }
 
     /// The instructions of a call by a portal and back, those of the method left out.

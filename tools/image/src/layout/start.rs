@@ -145,7 +145,14 @@ impl Layout<'_> {
                 true => kernel_view(address),
             };
             if users[0].0 == index {
-                self.tables.map_large(&mut self.memory, root, address, physical, size, rights)?;
+                let (memory, tables) = (&mut self.memory, &mut self.tables);
+                match self.passed.contains_key(&(root.0, used.section)) {
+                    // Windows show small pages, with the mark that they may be passed on.
+                    true => {
+                        tables.map_range(memory, root, address, physical, size, rights | OWN)?
+                    }
+                    false => tables.map_large(memory, root, address, physical, size, rights)?,
+                }
             }
             mappings.push(Mapping::memory(
                 descriptor::name(&section.name),

@@ -3,6 +3,8 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::call::Call;
+use cairn::section::Section;
 use cairn::text::Line;
 use cairn::{Error, InstanceId, environment};
 use cairn_interfaces::{
@@ -22,6 +24,7 @@ cairn::component! {
         usage: MemoryStatistics,
         keeper: Keeper,
         thief: Keeper,
+        board: Keeper,
     },
     main: main,
 }
@@ -65,6 +68,7 @@ fn main() {
     steal(keeper, thief);
     lasting(keeper, thief);
     in_calls();
+    of_a_section();
     die(keeper);
     assert_eq!([own(), keeper, thief].map(used), before, "something is still there");
     assert_eq!(USAGE.usage().expect("usage").0, free, "pages are lost");
@@ -181,6 +185,50 @@ fn in_calls() {
     });
     assert_eq!((is_same.status, is_same.value), (0, 1));
     say(format_args!("ok: one page is in two windows of a call"));
+}
+
+/// Memory of a section, where the connection shows it, and nothing else.
+fn of_a_section() {
+    let board = environment::section("board").expect("the section");
+    let page = |number: usize| board.part(number * PAGE, PAGE);
+    let same = |server: u32, one: &Section, other: &Section| {
+        let mut call = Call::new();
+        call.section(one);
+        call.section(other);
+        let (status, words) = call.invoke(server + SAME);
+        (status, words[0])
+    };
+    let through = imports::BOARD.first_portal();
+    let last = board.size() / PAGE - 1;
+    assert_eq!(same(through, &page(0), &page(last)), (0, 0));
+    assert_eq!([0, last].map(|number| page(number).byte(0)), [b'm', 0]);
+    assert_eq!(same(through, &page(last), &page(last)), (0, 1));
+    assert_eq!(same(through, &board.part(PAGE, 4 * PAGE), &board.part(PAGE, 4 * PAGE)), (0, 1));
+    assert_eq!(page(1).byte(0), b'm');
+    let bad = Error::BadPointer.status();
+    // One's own memory is not in it, and the section is in no other connection.
+    let own = MEMORY.pages(1).expect("a page");
+    assert_eq!(same(through, &own, &page(0)).0, bad);
+    assert_eq!(same(through, &page(0), &own).0, bad);
+    assert_eq!(same(KEEPER.first_portal(), &page(0), &own).0, bad);
+    assert_eq!(same(KEEPER.first_portal(), &own, &own), (0, 1));
+    // Nothing before it, behind it, or both.
+    let address = board.address() as u64;
+    for (from, size) in [
+        (address - PAGE as u64, PAGE),
+        (address - PAGE as u64, 2 * PAGE),
+        (address + (last * PAGE) as u64, 2 * PAGE),
+        (address + board.size() as u64, PAGE),
+        (u64::MAX & !(PAGE as u64 - 1), PAGE),
+        (0, PAGE),
+    ] {
+        let mut call = Call::new();
+        call.word(from);
+        call.word(size as u64);
+        call.section(&page(0));
+        assert_eq!(call.invoke(through + SAME).0, bad, "{from:#x} {size}");
+    }
+    say(format_args!("ok: memory of a section is in a window of a call"));
 }
 
 /// The place of `same` among the keeper's methods.
