@@ -143,8 +143,10 @@ pub trait Machine: Words {
     fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32>;
     /// The words of a limited grant, by its place: calls that are left, and the tick from which on there are none.
     fn limits(&self, grant: usize) -> Option<&[AtomicI64; 2]>;
-    /// The words of private data that the code of parameter types reads.
-    fn parameter_data(&self) -> Option<&[AtomicI64; DATA_WORDS]>;
+    /// The words of private data that the code of parameter types reads, where there are such.
+    fn parameter_data(&self) -> Option<&[AtomicI64; DATA_WORDS]> {
+        None
+    }
     /// Lets the hart see new portal code.
     fn fence_instruction(&self) -> Result<(), Error>;
 

@@ -10,7 +10,6 @@ use cairn_abi::domain::{
     FIELD_ALIVE, FIELD_GENERATION, HELD_QUEUE, PORTALS_DESCRIBED, QUEUE_SIZE, Tables, stack_queue,
 };
 use cairn_abi::grant::GRANTS_MAXIMUM;
-use cairn_abi::parameter_data::DATA_WORDS;
 use cairn_abi::record::*;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use cairn_portal::invocation::Words;
@@ -102,7 +101,6 @@ pub struct Fake {
     pub waiters: Cell<u64>,
     /// One that provides pages.
     pub pager: Cell<Option<InstanceId>>,
-    parameter_data: [AtomicI64; DATA_WORDS],
     /// A thread makes a call of the limited grant at this place just before the next entry is written.
     pub caller: Cell<Option<usize>>,
 }
@@ -282,7 +280,6 @@ impl Fake {
             released: Cell::default(),
             waiters: Cell::default(),
             pager: Cell::default(),
-            parameter_data: [const { AtomicI64::new(0) }; DATA_WORDS],
             limits: (0..GRANTS_MAXIMUM).map(|_| Default::default()).collect(),
         };
         for portal in layout.portals {
@@ -449,9 +446,6 @@ impl Machine for Fake {
     }
     fn limits(&self, grant: usize) -> Option<&[AtomicI64; 2]> {
         self.limits.get(grant)
-    }
-    fn parameter_data(&self) -> Option<&[AtomicI64; DATA_WORDS]> {
-        Some(&self.parameter_data)
     }
     fn fence_instruction(&self) -> Result<(), Error> {
         Ok(())
