@@ -79,7 +79,12 @@ impl<'a> Manager<'a> {
         // Devices know where memory for DMA is.
         let has_dma = word(startup, offset_of!(Startup, dma_size)) != 0;
         let same_float = record.read().float == u16::from(head.numbers().float);
-        let can_be = record.in_kernel() == 0 && record.run_to_completion() == 0 && is_alone;
+        // A copy of another one has its region.
+        let has_own = record.region().0 == number.0;
+        let can_be = record.in_kernel() == 0
+            && record.run_to_completion() == 0
+            && is_alone
+            && has_own;
         self.places(number)?;
         if can_be && !has_dma && same_float { Ok(()) } else { Err(Error::NotSupported) }
     }
