@@ -209,6 +209,10 @@ pub struct Instance {
     pub parent: InstanceId,
     /// It is no instance yet, but the content that this one will have (live replacement), or had; 0: it is one.
     pub successor_of: InstanceId,
+    /// Who stands between it and its clients from the start; 0: nobody.
+    pub wrapped_by: InstanceId,
+    /// Not used.
+    pub reserved: [u16; 3],
     /// If it is started by a call: after so many nanoseconds in which nobody needed it it is ended, or zero.
     pub idle_stop: u64,
     /// Quota of memory, bytes.

@@ -9,7 +9,8 @@ use cairn::{Error, environment};
 #[cairn::interface]
 pub trait Interposition {
     /// From now on the portals of `client` that lead to `server` lead to `interposer` first, at the same indexes: those that it
-    /// has, and those that it gets. Nothing as a client: of all clients; nothing as a server: to all servers. The
+    /// has, and those that it gets. Nothing as a client: of all clients; nothing as a server: to all servers; behind the server
+    /// `/INTERFACE`: those of this interface alone. The
     /// interposer is to have registered its entrance ([`PortalsProxy::stand_between`]), and pays for all portals. Later ones
     /// are nearer to the client. It lasts, whoever of them starts again, until it is taken back or one is gone for good; with
     /// `falls_back` only until the interposer dies: else its clients find an error until it has started again. The
@@ -27,7 +28,7 @@ pub trait Interposition {
     ) -> Result<u64, Error>;
     /// Takes this back, with the same names: the portals lead where they did before. Calls that are on their way come home as ever.
     fn unwrap(&self, client: &str, server: &str, interposer: &str) -> Result<u64, Error>;
-    /// Who stands between whom, as text: client, server (`*`: all), interposer; `NotFound` behind the last. The value is the
+    /// Who stands between whom, as text: client, server (`*`: all) and interface (`greeter/Echo`), interposer; `NotFound` behind the last. The value is the
     /// length of the text.
     fn rule(&self, number: u64, text: &mut [u8]) -> Result<usize, Error>;
 }

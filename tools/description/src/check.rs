@@ -16,6 +16,7 @@ mod roles;
 mod sections;
 mod successors;
 mod trust;
+mod wrapped;
 
 use crate::fellows;
 use crate::model::System;
@@ -39,6 +40,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     dma::check(system, report);
     trust::check(system, report);
     cycles::check(system, report);
+    wrapped::check(system, report);
     packages::check(system, report);
     successors::check(system, report);
 }

@@ -105,6 +105,8 @@ pub(crate) struct InstanceDraft {
     /// Whether callers wait until it serves.
     pub callers_wait: Option<Located<bool>>,
     pub trusted: Located<bool>,
+    /// Who stands between it and its clients.
+    pub wrapped_by: Option<Located<String>>,
     pub argument: String,
     pub arguments: Vec<(Located<String>, Located<Given>)>,
     pub float_at_start: Option<Located<bool>>,

@@ -116,6 +116,8 @@ pub struct Instance {
     pub callers_wait: Option<Located<bool>>,
     /// The description allows it what gives the system away: a device that reaches all memory, an interface by which a role commands others.
     pub trusted: Located<bool>,
+    /// Who stands between it and its clients from the start, as an index into [`System::instances`].
+    pub wrapped_by: Option<Located<usize>>,
     /// When calls into it have the floating-point unit, if it is built for that: when they begin, or from their first use on.
     pub float_at_start: Option<Located<bool>>,
     /// Its translations have to fit into the board's TLB.

@@ -55,6 +55,8 @@ pub(crate) fn resolve(
         .iter()
         .map(|instance| (instance.shares.clone(), instance.restart.clone()))
         .collect();
+    let wrapped: Vec<_> =
+        draft.instances.iter().map(|instance| instance.wrapped_by.clone()).collect();
     let mut connections = Vec::new();
     for (index, (instance, devices)) in draft.instances.into_iter().zip(devices).enumerate() {
         connections.push((instance.imports, instance.exports));
@@ -90,6 +92,12 @@ pub(crate) fn resolve(
             });
             connect(client, draft, windows, &mut instances, report);
         }
+    }
+    for (instance, name) in instances.iter_mut().zip(wrapped) {
+        let find = |name: Located<String>| {
+            Some(Located::new(find_instance(&name, &names, report)?, name.place))
+        };
+        instance.wrapped_by = name.and_then(find);
     }
     pagers::resolve(&mut sections, pagers, &mut instances, &names, report);
     (report.errors().len() == before).then_some(System {
@@ -365,6 +373,7 @@ impl Resolver<'_> {
             idle_stop: draft.idle_stop,
             callers_wait: draft.callers_wait,
             trusted: draft.trusted,
+            wrapped_by: None,
             float_at_start: draft.float_at_start,
             locked: draft.locked,
             argument: draft.argument,

@@ -26,6 +26,7 @@ use cairn_portal::specification::{self, Specification, Stack};
 use cairn_portals::known::{Client, Known};
 use cairn_portals::machine::Machine;
 use cairn_portals::manager::Manager;
+use cairn_portals::manager::wrap::ENTRANCE;
 use cairn_portals::registrations::NAME_MAXIMUM;
 use cairn_portals::synchronisation::Interfaces;
 use core::num::NonZero;
@@ -350,7 +351,11 @@ impl interfaces::Portals for Server {
         let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);
         let mut bytes = [0; 8 + 24 * METHODS_MAXIMUM];
         let bytes: &[u8] = methods.copy(&mut bytes)?;
-        locked(|manager, machine| manager.register(machine, server, name, policy, bytes))
+        locked(|manager, machine| manager.register(machine, server, name, policy, bytes))?;
+        match name.rsplit_once('.') {
+            Some((_, ENTRANCE)) => interposition::stand_as_described(server.instance),
+            _ => Ok(()),
+        }
     }
 
     fn unregister(&self, caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {

@@ -7,7 +7,7 @@ pub mod grants;
 mod hold;
 mod lives;
 mod loading;
-mod wrap;
+pub mod wrap;
 
 pub use wrap::ENTRANCE;
 

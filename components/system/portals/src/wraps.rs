@@ -1,7 +1,7 @@
 //! Who stands between whom: rules, and the portals that lead to an interposer because of them.
 //!
-//! A rule says that the calls of a client to a server, of all clients to it, or of a client to all servers, go to an interposer
-//! first. For each block of portals to which it applies there is a *wrap*, of two kinds of portals:
+//! A rule says that the calls of a client to a server, of all clients to it, or of a client to all servers, or those of them by one
+//! interface, go to an interposer first. For each block of portals to which it applies there is a *wrap*, of two kinds of portals:
 //!
 //! ```text
 //! client's table      wrapping portal            interposer's table      portal on behalf of the client
@@ -13,6 +13,7 @@
 //! portals on behalf lead to the interposer of the wrap before.
 
 use crate::blocks::{Code, Kind, NO_INSTANCE};
+use cairn_abi::descriptor::NAME_SIZE;
 use cairn_abi::domain::CLIENT_INDEX_SHIFT;
 use cairn_abi::{Error, InstanceId};
 
@@ -30,6 +31,8 @@ pub struct Rule {
     pub server: InstanceId,
     /// Who stands between them.
     pub interposer: InstanceId,
+    /// By which interface, or zeros: by any.
+    pub interface: [u8; NAME_SIZE],
     /// Where it is entered.
     pub entry: u64,
     /// When it dies, the client calls the server itself again.
@@ -43,10 +46,16 @@ impl Rule {
         client: NO_INSTANCE,
         server: NO_INSTANCE,
         interposer: NO_INSTANCE,
+        interface: [0; NAME_SIZE],
         entry: 0,
         falls_back: false,
         is_of_copy: false,
     };
+
+    /// An interposer between a client and a server, as it is asked for.
+    pub const fn between(client: InstanceId, server: InstanceId, interposer: InstanceId) -> Rule {
+        Rule { client, server, interposer, ..Rule::UNUSED }
+    }
 
     /// Whether calls of this client to this server are meant.
     pub fn applies_to(&self, client: InstanceId, server: InstanceId) -> bool {
@@ -57,8 +66,8 @@ impl Rule {
 
     /// Whether it puts the same between the same.
     pub fn is_like(&self, other: &Rule) -> bool {
-        (self.client, self.server, self.interposer)
-            == (other.client, other.server, other.interposer)
+        (self.client, self.server, self.interposer, self.interface)
+            == (other.client, other.server, other.interposer, other.interface)
     }
 
     /// Whether it names an instance.

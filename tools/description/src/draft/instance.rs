@@ -132,6 +132,10 @@ pub(super) fn read_instance(
         Some(value) => value.boolean(report),
         None => Some(Located::new(false, table.place().clone())),
     };
+    let wrapped_by = match table.take("wrapped_by") {
+        Some(value) => value.name(NameKind::Plain, "guard", report).map(Some),
+        None => Some(None),
+    };
     let argument = match table.take("argument") {
         Some(value) => read_argument(&value, report),
         None => Some(String::new()),
@@ -209,6 +213,7 @@ pub(super) fn read_instance(
         idle_stop: idle_stop?,
         callers_wait: callers_wait?,
         trusted: trusted?,
+        wrapped_by: wrapped_by?,
         float_at_start: float_at_start?,
         locked: locked?,
         argument: argument?,

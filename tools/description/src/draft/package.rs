@@ -8,7 +8,7 @@ use crate::table::Value;
 use crate::tree::{Data, Entry, Node};
 
 /// Keys of instances that packages do not have, and why.
-pub(crate) const ABSENT: [(&str, &str); 15] = [
+pub(crate) const ABSENT: [(&str, &str); 16] = [
     ("count", "it can be loaded as often as one wants, under other names"),
     ("placement", "it is loaded into a protection domain of its own"),
     ("fate", "it is loaded into a protection domain of its own"),
@@ -21,6 +21,7 @@ pub(crate) const ABSENT: [(&str, &str); 15] = [
         "sections",
         "sections of the description are mapped by the layout; it can make some while it runs",
     ),
+    ("wrapped_by", "who stands before it is said when it is there, by the shell's `wrap`"),
     ("essential", "the system does without it until it is loaded"),
     ("locked", "where its pages lie is known when it is loaded"),
     ("share", "the parts of the time are divided by the layout"),

@@ -334,6 +334,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         children: *instance.children,
         parent: InstanceId(0),
         successor_of: InstanceId(0),
+        wrapped_by: instance.wrapped_by.as_ref().map_or(InstanceId(0), |by| number(**by)),
+        reserved: [0; 3],
         domain: instance.domain,
         region: instance.region,
         start_address: placed.region,

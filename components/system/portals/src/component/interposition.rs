@@ -20,32 +20,80 @@ fn named(manager: &Manager, name: &[u8]) -> Result<InstanceId, Error> {
     }
 }
 
+/// Longest name of a server and an interface.
+const NAMES: usize = 2 * NAME_SIZE;
+
 /// The three of a rule.
-struct Names([[u8; NAME_SIZE]; 3], [usize; 3]);
+struct Names([[u8; NAMES]; 3], [usize; 3]);
 
 impl Names {
     fn of(windows: [ReadWindow<'_>; 3]) -> Result<Names, Error> {
-        let mut names = Names([[0; NAME_SIZE]; 3], [0; 3]);
+        let mut names = Names([[0; NAMES]; 3], [0; 3]);
         for (window, (name, length)) in windows.iter().zip(names.0.iter_mut().zip(&mut names.1)) {
             *length = window.copy(name).map_err(|_| Error::BadArgument)?.len();
         }
         Ok(names)
     }
 
-    fn find(&self, manager: &Manager) -> Result<(InstanceId, InstanceId, InstanceId), Error> {
-        let name = |place: usize| named(manager, &self.0[place][..self.1[place]]);
-        Ok((name(0)?, name(1)?, name(2)?))
+    fn find(&self, manager: &Manager) -> Result<Rule, Error> {
+        let name = |place: usize| &self.0[place][..self.1[place]];
+        let mut parts = name(1).splitn(2, |byte| *byte == b'/');
+        let server = named(manager, parts.next().unwrap_or_default())?;
+        let rule = Rule::between(named(manager, name(0))?, server, named(manager, name(2))?);
+        let mut interface = [0; NAME_SIZE];
+        if let Some(part) = parts.next() {
+            let text = interface.get_mut(..part.len()).ok_or(Error::BadArgument)?;
+            text.copy_from_slice(part);
+        }
+        Ok(Rule { interface, ..rule })
     }
 }
 
 /// Takes a rule back, and all wraps of it.
-fn take_back(rule: (InstanceId, InstanceId, InstanceId)) -> Result<u64, Error> {
-    locked(|manager, _| manager.remove_rule(rule.0, rule.1, rule.2))?;
+fn take_back(rule: &Rule) -> Result<u64, Error> {
+    locked(|manager, _| manager.remove_rule(rule))?;
     let mut portals = 0;
     loop {
         match locked(|manager, machine| manager.unwrap_step(machine, rule))? {
             0 => return Ok(portals),
             more => portals += more,
+        }
+    }
+}
+
+/// Puts an interposer before all that a rule is about; how many portals.
+fn put(wanted: Rule) -> Result<u64, Error> {
+    let rule = locked(|manager, machine| manager.add_rule(machine, wanted))?;
+    let clients = match rule.client {
+        NO_INSTANCE => 1..INSTANCES_MAXIMUM as u16,
+        InstanceId(one) => one..one + 1,
+    };
+    let mut portals = 0;
+    for client in clients {
+        match locked(|manager, machine| manager.wrap_client(machine, &rule, InstanceId(client))) {
+            Ok(wrapped) => portals += wrapped,
+            Err(error) => {
+                take_back(&rule)?;
+                return Err(error);
+            }
+        }
+    }
+    Ok(portals)
+}
+
+/// An interposer has registered its entrance: it stands where the description wants it from now on, whoever starts again. Those that
+/// could call are less urgent than its thread, which is here.
+pub(super) fn stand_as_described(interposer: InstanceId) -> Result<(), Error> {
+    let mut from = 0;
+    loop {
+        let next =
+            locked(|manager, machine| Ok(manager.next_described(machine, from, interposer)))?;
+        let Some(server) = next else { return Ok(()) };
+        from = server.0 + 1;
+        match put(Rule::between(NO_INSTANCE, server, interposer)) {
+            // It stands there since its last life.
+            Ok(_) | Err(Error::Busy) => {}
+            Err(error) => return Err(error),
         }
     }
 }
@@ -59,27 +107,8 @@ impl Interposition for Server {
         falls_back: bool,
     ) -> Result<u64, Error> {
         let names = Names::of([client, server, interposer])?;
-        let rule = locked(|manager, machine| {
-            let rule = names.find(manager)?;
-            manager.add_rule(machine, rule, falls_back)
-        })?;
-        let clients = match rule.client {
-            NO_INSTANCE => 1..INSTANCES_MAXIMUM as u16,
-            InstanceId(one) => one..one + 1,
-        };
-        let mut portals = 0;
-        for client in clients {
-            match locked(|manager, machine| manager.wrap_client(machine, &rule, InstanceId(client)))
-            {
-                Ok(wrapped) => portals += wrapped,
-                Err(error) => {
-                    let Rule { client, server, interposer, .. } = rule;
-                    take_back((client, server, interposer))?;
-                    return Err(error);
-                }
-            }
-        }
-        Ok(portals)
+        let wanted = locked(|manager, _| names.find(manager))?;
+        put(Rule { falls_back, ..wanted })
     }
 
     fn unwrap(
@@ -89,7 +118,7 @@ impl Interposition for Server {
         interposer: ReadWindow<'_>,
     ) -> Result<u64, Error> {
         let names = Names::of([client, server, interposer])?;
-        take_back(locked(|manager, _| names.find(manager))?)
+        take_back(&locked(|manager, _| names.find(manager))?)
     }
 
     fn rule(&self, number: u64, text: WriteWindow<'_>) -> Result<usize, Error> {
@@ -102,11 +131,18 @@ impl Interposition for Server {
                 one => manager.instances().get(one).map_or("?", |one| name_text(&one.name)),
             };
             let mut line = Line::<128>::new();
-            let Rule { client, server, interposer, .. } = *rule;
+            let Rule { client, server, interposer, interface, .. } = *rule;
+            let by = name_text(&interface);
+            let separator = if by.is_empty() { "" } else { "/" };
             let falls_back = if rule.falls_back { " falls back" } else { "" };
             // What does not fit is left out.
-            let _ =
-                write!(line, "{} {} {}{falls_back}", name(client), name(server), name(interposer));
+            let _ = write!(
+                line,
+                "{} {}{separator}{by} {}{falls_back}",
+                name(client),
+                name(server),
+                name(interposer)
+            );
             Ok(line)
         })?;
         text.write(0, line.bytes())

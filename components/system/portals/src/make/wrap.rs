@@ -11,7 +11,7 @@ use crate::crossing::{Entry, write};
 use crate::machine::{Machine, Published};
 use crate::refusals::Missing;
 use crate::wraps::{Rule, Wrap, Wraps, inner_word};
-use cairn_abi::descriptor::METHODS_MAXIMUM;
+use cairn_abi::descriptor::{METHODS_MAXIMUM, NAME_SIZE, name};
 use cairn_abi::record::{Instance, Portal};
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::generate::place;
@@ -36,6 +36,18 @@ pub struct Portals<'a> {
 /// A literal of code.
 pub(super) fn literal<M: Machine>(machine: &M, code: u64, literal: i64) -> u64 {
     machine.load(code.wrapping_add_signed(literal)).unwrap_or(0)
+}
+
+/// The name of the interface of what portals lead to; of what was registered at run time nobody knows it.
+fn interface_of<M: Machine>(machine: &M, kind: Kind) -> [u8; NAME_SIZE] {
+    match kind {
+        Kind::Export(export) | Kind::Object(export, _) => {
+            machine.layout().export(export as usize).map_or([0; NAME_SIZE], |one| one.interface)
+        }
+        Kind::Semaphore(_) => name("Semaphore"),
+        Kind::Lock(_) => name("Lock"),
+        Kind::Registration(_) => [0; NAME_SIZE],
+    }
 }
 
 impl Wrap {
@@ -82,10 +94,15 @@ impl Maker {
     }
 
     /// An open block of a client that a rule applies to, and that is not wrapped by it.
-    pub fn unwrapped_block(&self, rule: &Rule, client: InstanceId) -> Option<Block> {
+    pub fn unwrapped_block<M: Machine>(
+        &self,
+        machine: &M,
+        rule: &Rule,
+        client: InstanceId,
+    ) -> Option<Block> {
         let is_meant = |block: &Block| {
             let is_measured = block.kind == Kind::Export(u32::MAX);
-            self.applies(rule, client, block.server)
+            self.applies(machine, rule, (client, block.server), block.kind)
                 && !is_measured
                 && !self.is_wrapped_by(rule, client, block.first())
         };
@@ -146,7 +163,7 @@ impl Maker {
         let mut number = 0;
         while let Some(rule) = self.wraps.rules.all().get(number).copied() {
             number += 1;
-            if self.applies(&rule, portals.client, portals.server)
+            if self.applies(machine, &rule, (portals.client, portals.server), portals.kind)
                 && let Err(error) = self.put_between(machine, &rule, &portals, calls)
             {
                 self.forget_wraps(machine, portals.client, portals.first);
@@ -330,11 +347,21 @@ impl Maker {
         code
     }
 
-    /// Whether a rule applies to calls of this client to this server. Between instances of one domain nobody stands.
-    pub fn applies(&self, rule: &Rule, client: InstanceId, server: InstanceId) -> bool {
+    /// Whether a rule applies to calls of this client to what this server has. Between instances of one domain nobody stands.
+    pub fn applies<M: Machine>(
+        &self,
+        machine: &M,
+        rule: &Rule,
+        (client, server): (InstanceId, InstanceId),
+        kind: Kind,
+    ) -> bool {
         let domain = |one: InstanceId| self.instances.get(one).map(|record| record.domain).ok();
         let between = domain(rule.interposer);
-        rule.applies_to(client, server) && domain(client) != between && domain(server) != between
+        let is_about = rule.interface[0] == 0 || rule.interface == interface_of(machine, kind);
+        is_about
+            && rule.applies_to(client, server)
+            && domain(client) != between
+            && domain(server) != between
     }
 
     /// The newest wrap of what a client has at an index.

@@ -72,16 +72,8 @@ impl Manager {
                 self.maker.add_rule(Rule { client: copy, is_of_copy: false, ..rule })?;
             }
         }
-        let (server, interposer) = (NO_INSTANCE, parent);
-        let falls_back = false;
-        self.maker.add_rule(Rule {
-            client: copy,
-            server,
-            interposer,
-            entry,
-            falls_back,
-            is_of_copy: true,
-        })
+        let rule = Rule::between(copy, NO_INSTANCE, parent);
+        self.maker.add_rule(Rule { entry, is_of_copy: true, ..rule })
     }
 
     /// The import or block of an instance that begins at an index, if a copy gets it, too.

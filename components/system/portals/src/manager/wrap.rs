@@ -46,13 +46,9 @@ pub(super) fn method_of<M: Machine>(
 
 impl Manager {
     /// From now on an interposer stands between a client and a server ([`NO_INSTANCE`]: all of them), for whatever the client
-    /// gets.
-    pub fn add_rule<M: Machine>(
-        &mut self,
-        machine: &M,
-        (client, server, interposer): (InstanceId, InstanceId, InstanceId),
-        falls_back: bool,
-    ) -> Result<Rule, Error> {
+    /// gets. The value is the rule with what the interposer has registered.
+    pub fn add_rule<M: Machine>(&mut self, machine: &M, wanted: Rule) -> Result<Rule, Error> {
+        let Rule { client, server, interposer, .. } = wanted;
         self.maker.sweep(machine);
         let is_nobody = client == NO_INSTANCE && server == NO_INSTANCE;
         if is_nobody || interposer == client || interposer == server || client == server {
@@ -76,9 +72,24 @@ impl Manager {
         let is_entrance = |one: &Registration| one.published.is_none() && one.is_called(ENTRANCE);
         let entrance = self.registrations.find_of(interposer, is_entrance);
         let (_, entry) = entrance.ok_or(Error::NotFound)?.methods[0];
-        let rule = Rule { client, server, interposer, entry, falls_back, is_of_copy: false };
+        let rule = Rule { entry, ..wanted };
         self.maker.add_rule(rule)?;
         Ok(rule)
+    }
+
+    /// The next instance from a number on before which the description lets an interposer stand from the start; both are the
+    /// description's.
+    pub fn next_described<M: Machine>(
+        &self,
+        machine: &M,
+        from: u16,
+        interposer: InstanceId,
+    ) -> Option<InstanceId> {
+        let instances = &machine.layout().instances;
+        let servers = instances.iter().filter(|one| one.wrapped_by == interposer);
+        let numbers = servers.map(|one| one.number).filter(|number| number.0 >= from);
+        let is_there = |number: &InstanceId| self.is_described(machine, *number);
+        if !is_there(&interposer) { None } else { numbers.filter(is_there).min() }
     }
 
     /// Wraps what a client has, as far as the rule says; how many portals.
@@ -113,7 +124,7 @@ impl Manager {
         {
             wrapped += self.wrap_interrupt(machine, rule, interrupt)?;
         }
-        while let Some(block) = self.maker.unwrapped_block(rule, client) {
+        while let Some(block) = self.maker.unwrapped_block(machine, rule, client) {
             let place = (client, block.first(), block.server);
             wrapped += self.wrap_block(machine, rule, place, block.kind, block.count.into())?;
         }
@@ -151,7 +162,7 @@ impl Manager {
         kind: Kind,
         count: usize,
     ) -> Result<u64, Error> {
-        if !self.maker.applies(rule, client, server)
+        if !self.maker.applies(machine, rule, (client, server), kind)
             || self.maker.is_wrapped_by(rule, client, first)
         {
             return Ok(0);
@@ -165,34 +176,19 @@ impl Manager {
     }
 
     /// Takes a rule back; what is wrapped by it stays so.
-    pub fn remove_rule(
-        &mut self,
-        client: InstanceId,
-        server: InstanceId,
-        interposer: InstanceId,
-    ) -> Result<(), Error> {
-        let is_it = |rule: &Rule| {
-            (rule.client, rule.server, rule.interposer) == (client, server, interposer)
-        };
-        if self.rules().iter().any(|rule| is_it(rule) && rule.is_of_copy) {
+    pub fn remove_rule(&mut self, wanted: &Rule) -> Result<(), Error> {
+        if self.rules().iter().any(|rule| rule.is_like(wanted) && rule.is_of_copy) {
             return Err(Error::NotAllowed);
         }
-        match self.maker.remove_rules(is_it) {
+        match self.maker.remove_rules(|rule| rule.is_like(wanted)) {
             0 => Err(Error::NotFound),
             _ => Ok(()),
         }
     }
 
     /// One step of unwrapping what is wrapped by a rule: how many portals lead to the server again; 0: there is nothing more.
-    pub fn unwrap_step<M: Machine>(
-        &mut self,
-        machine: &M,
-        (client, server, interposer): (InstanceId, InstanceId, InstanceId),
-    ) -> Result<u64, Error> {
-        self.unwrap_some(machine, |wrap| {
-            let Rule { client: of, server: to, interposer: by, .. } = wrap.rule;
-            (of, to, by) == (client, server, interposer)
-        })
+    pub fn unwrap_step<M: Machine>(&mut self, machine: &M, wanted: &Rule) -> Result<u64, Error> {
+        self.unwrap_some(machine, |wrap| wrap.rule.is_like(wanted))
     }
 
     /// Unwraps some of what is chosen, the newest first.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::blocks::NO_INSTANCE;
+use crate::wraps::Rule;
 use cairn_portal::literal::*;
 
 /// Who stands between client and server.
@@ -29,17 +30,19 @@ impl World {
         falls_back: bool,
     ) -> Result<u64, Error> {
         let World { machine, manager } = self;
-        let rule = manager.add_rule(machine, rule, falls_back)?;
+        let wanted = Rule { falls_back, ..Rule::between(rule.0, rule.1, rule.2) };
+        let rule = manager.add_rule(machine, wanted)?;
         let clients = (1..10).map(InstanceId);
         clients.map(|client| manager.wrap_client(machine, &rule, client)).sum()
     }
 
     fn unwrap(&mut self, rule: (InstanceId, InstanceId, InstanceId)) -> Result<u64, Error> {
         let World { machine, manager } = self;
-        manager.remove_rule(rule.0, rule.1, rule.2)?;
+        let rule = Rule::between(rule.0, rule.1, rule.2);
+        manager.remove_rule(&rule)?;
         let mut portals = 0;
         loop {
-            match manager.unwrap_step(machine, rule)? {
+            match manager.unwrap_step(machine, &rule)? {
                 0 => return Ok(portals),
                 more => portals += more,
             }
