@@ -18,6 +18,7 @@ mod sharing;
 mod supervision;
 mod supervisor;
 mod threads;
+mod tools;
 pub mod waiting;
 mod windows;
 
@@ -37,4 +38,5 @@ pub use sharing::*;
 pub use supervision::*;
 pub use supervisor::*;
 pub use threads::*;
+pub use tools::*;
 pub use windows::*;

@@ -40,6 +40,10 @@ pub trait Loader {
     /// are the caller's as long as it lives. The value is its number. After an error, which [`Loader::explain`] puts into words,
     /// everything is as before.
     fn load(&self, caller: Caller, package: &str, name: &str) -> Result<InstanceId, Error>;
+    /// The same, but for its beginning: so that others stand between it and whom it calls before it can call. [`Loader::begin`] lets it begin.
+    fn prepare(&self, caller: Caller, package: &str, name: &str) -> Result<InstanceId, Error>;
+    /// What the caller prepared begins. `NotFound`: it did not prepare this, or it has begun.
+    fn begin(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
     /// Ends an instance that the caller or a descendant of it loaded, with all that it has loaded, and takes back what it had. `Busy`:
     /// another is connected to it.
     fn unload(&self, caller: Caller, name: &str) -> Result<(), Error>;

@@ -20,8 +20,10 @@ use crate::arch::interpose as machine;
 #[cfg(not(target_os = "none"))]
 use crate::call::host as machine;
 
-use crate::Error;
 use crate::call::{REGISTERS, REPLY_WORDS};
+use crate::window::ReadWindow;
+use crate::{Error, environment};
+use cairn_abi::address::REGION_SIZE;
 use cairn_abi::domain::{CLIENT_INDEX_SHIFT, PORTAL_FIRST_IMPORT};
 
 /// A call on its way from a client to its server.
@@ -74,6 +76,17 @@ impl Passing {
     /// An argument register, from 1 on. The client's pointers are translated: what they lead to is there until the call is answered.
     pub fn argument(&self, register: usize) -> u64 {
         self.registers.get(register).copied().unwrap_or(0)
+    }
+
+    /// Memory that came with the call: a register that has its address, the next one its length. Of a method without letter `r` or `w`
+    /// there the words are the client's, and whoever reads by them may fault; so ask `PortalListing::describe` first. It is
+    /// empty if it is not in this component's region.
+    pub fn memory(&self, register: usize) -> ReadWindow<'_> {
+        let (address, length) = (self.argument(register), self.argument(register + 1));
+        let region = environment::region();
+        let is_own = address >= region
+            && address.checked_add(length).is_some_and(|end| end <= region + REGION_SIZE);
+        ReadWindow::open(address, if is_own { length } else { 0 })
     }
 
     /// The same call with another word in an argument register. Of memory only what came with this call is passed on, and copies

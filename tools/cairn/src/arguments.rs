@@ -333,6 +333,9 @@ pub struct RunArguments {
     /// Write core files of the components that died in the run and stayed dead into this folder
     #[arg(long, value_name = "DIR")]
     pub core: Option<PathBuf>,
+    /// Write files that the system writes on its console (the shell's `trace NAME --to FILE`) into this folder
+    #[arg(long, value_name = "DIR")]
+    pub files: Option<PathBuf>,
     /// Plug in a source of random bytes, a network card, or a disk, whose content is FILE; once for each. What else
     /// the system's drivers want is plugged in without being named
     #[arg(long, value_name = "rng|net|blk=FILE")]

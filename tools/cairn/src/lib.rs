@@ -47,6 +47,7 @@ pub mod setup;
 pub mod simulator;
 pub mod source_names;
 pub mod sources;
+pub mod stored;
 pub mod symbolise;
 pub mod system_tests;
 pub mod test;

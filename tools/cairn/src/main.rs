@@ -224,9 +224,10 @@ fn start(arguments: RunArguments) -> Result<u8> {
         core_file::check(&image)?;
     }
     let limit = arguments.timeout.map(Duration::from_secs);
+    let files = arguments.files.as_deref();
     let status = match script {
-        Some(script) => run::scripted(&image, &options, limit, &script)?,
-        None => run::on_terminal(&image, &options, limit)?,
+        Some(script) => run::scripted(&image, &options, limit, files, &script)?,
+        None => run::on_terminal(&image, &options, limit, files)?,
     };
     let Some(memory) = memory else { return Ok(status) };
     if let (Some(counting), Some(file)) = (counting, arguments.count) {

@@ -4,6 +4,7 @@ use crate::build::BuiltImage;
 use crate::debugger;
 use crate::expect::{Guest, TimeLimit};
 use crate::machine::{self, Console, Options};
+use crate::stored::Stored;
 use crate::symbolise::{self, Symboliser};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
@@ -32,8 +33,14 @@ fn announce(image: &BuiltImage, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Boots `image` on this terminal. Returns the exit status, which is the guest's.
-pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration>) -> Result<u8> {
+/// Boots `image` on this terminal; files that it writes there go into the folder as well. Returns the exit status, which is the guest's.
+pub fn on_terminal(
+    image: &BuiltImage,
+    options: &Options,
+    limit: Option<Duration>,
+    files: Option<&Path>,
+) -> Result<u8> {
+    let terminal = Stored::new(std::io::stdout(), files)?;
     announce(image, options)?;
     let mut command = machine::command(image, options, Console::Terminal)?;
     if !std::io::stdin().is_terminal() {
@@ -52,7 +59,7 @@ pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration
         if let Some(mut input) = input {
             thread::spawn(move || std::io::copy(&mut std::io::stdin(), &mut input));
         }
-        symbolise::copy(symboliser, output, std::io::stdout())
+        symbolise::copy(symboliser, output, terminal)
     });
     if let Some(status) = child.wait_timeout(limit.unwrap_or(FOREVER))? {
         let _ = shown.join();
@@ -75,14 +82,16 @@ pub fn read_script(file: &Path) -> Result<String> {
         .with_context(|| format!("cannot read the console script {}", file.display()))
 }
 
-/// Boots `image` and types the lines of `script`, each when the guest shows its prompt. At
+/// Boots `image`, with its files as [`on_terminal`], and types the lines of `script`, each when the guest shows its prompt. At
 /// the first prompt without a line left, the run ends with status 0.
 pub fn scripted(
     image: &BuiltImage,
     options: &Options,
     limit: Option<Duration>,
+    files: Option<&Path>,
     script: &str,
 ) -> Result<u8> {
+    let mut terminal = Stored::new(std::io::stdout(), files)?;
     announce(image, options)?;
     let command = machine::command(image, options, Console::Program)?;
     let mut guest = Guest::start(command, limit.unwrap_or(FOREVER))?;
@@ -100,7 +109,6 @@ pub fn scripted(
             }
             Err(error) => return Err(error),
         };
-        let mut terminal = std::io::stdout().lock();
         terminal.write_all(&symboliser.add(output))?;
         terminal.flush()?;
         if prompts.shown(output) {

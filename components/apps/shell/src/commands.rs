@@ -1,7 +1,7 @@
 //! The commands: their names, what they take, what they do.
 
 use crate::screen::Screen;
-use crate::{bench, call, control, listing, loading, log, shelf, top};
+use crate::{bench, call, control, listing, loading, log, sandbox, shelf, tools, top, wrap};
 use cairn_shell::complete::Completer;
 use cairn_shell::history::LINE;
 use cairn_shell::words::{Word, split};
@@ -31,7 +31,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 22] = [
+static COMMANDS: [Command; 31] = [
     Command {
         name: "help",
         arguments: "",
@@ -167,6 +167,78 @@ static COMMANDS: [Command; 22] = [
         count: (1, 1),
         names: Names::Instances,
         run: loading::unload,
+    },
+    Command {
+        name: "wrap",
+        arguments: "NAME with INTERPOSER",
+        help: "calls to a component go through another; `*`: all calls, with `--client NAME`",
+        count: (3, 7),
+        names: Names::Instances,
+        run: wrap::wrap,
+    },
+    Command {
+        name: "unwrap",
+        arguments: "NAME",
+        help: "they do not any more; `with INTERPOSER`: of many this one",
+        count: (1, 7),
+        names: Names::Instances,
+        run: wrap::unwrap,
+    },
+    Command {
+        name: "wraps",
+        arguments: "",
+        help: "who stands between whom",
+        count: (0, 0),
+        names: Names::None,
+        run: wrap::list,
+    },
+    Command {
+        name: "trace",
+        arguments: "NAME",
+        help: "keeps the calls to a component; again: shows them; `--to FILE` for a viewer",
+        count: (1, 7),
+        names: Names::Instances,
+        run: tools::trace,
+    },
+    Command {
+        name: "count",
+        arguments: "NAME",
+        help: "counts them for each method; again: shows it",
+        count: (1, 5),
+        names: Names::Instances,
+        run: tools::count,
+    },
+    Command {
+        name: "delay",
+        arguments: "NAME MICROSECONDS",
+        help: "lets them wait",
+        count: (2, 6),
+        names: Names::Instances,
+        run: tools::delay,
+    },
+    Command {
+        name: "limit",
+        arguments: "NAME CALLS_A_SECOND",
+        help: "lets them wait if they are more",
+        count: (2, 6),
+        names: Names::Instances,
+        run: tools::limit,
+    },
+    Command {
+        name: "inject",
+        arguments: "NAME METHOD ERROR",
+        help: "answers an error instead; `every N`: not always",
+        count: (3, 9),
+        names: Names::Instances,
+        run: tools::inject,
+    },
+    Command {
+        name: "sandbox",
+        arguments: "PACKAGE [as NAME] [allow SERVER...]",
+        help: "loads it; it can call nobody else; `sandbox NAME` shows what was refused",
+        count: (1, ANY),
+        names: Names::None,
+        run: sandbox::run,
     },
     Command {
         name: "bench",

@@ -6,6 +6,8 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod between;
+pub mod called;
 pub mod complete;
 pub mod editor;
 pub mod history;

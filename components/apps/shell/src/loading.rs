@@ -1,9 +1,10 @@
 //! Components that come and go: loaded from packages, and unloaded.
 
 use crate::screen::Screen;
-use crate::{control, imports};
+use crate::{control, imports, sandbox};
 use cairn::Error;
 use cairn::abi::text::plain;
+use cairn_interfaces::LoaderProxy;
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
 
@@ -19,15 +20,34 @@ pub fn load(words: &[Word], screen: &mut Screen) -> Result {
     };
     match loader.load(package, name) {
         Ok(instance) => writeln!(screen, "{} is loaded, number {instance}", name.as_str()),
-        Err(error) => {
-            let mut text = [0; 192];
-            match loader.explain(&mut text) {
-                Ok(length) => {
-                    writeln!(screen, "error: {}", plain(text.get_mut(..length).unwrap_or(&mut [])))
-                }
-                Err(_) => writeln!(screen, "error: {}", error.text()),
-            }
+        Err(error) => explain(loader, error, screen),
+    }
+}
+
+/// Why the loader did not do what was asked.
+pub fn explain(loader: LoaderProxy, error: Error, screen: &mut Screen) -> Result {
+    let mut text = [0; 192];
+    match loader.explain(&mut text) {
+        Ok(length) => {
+            writeln!(screen, "error: {}", plain(text.get_mut(..length).unwrap_or(&mut [])))
         }
+        Err(_) => writeln!(screen, "error: {}", error.text()),
+    }
+}
+
+/// Loads a package for another command; whether it is there.
+pub fn load_as(
+    package: &str,
+    name: &str,
+    screen: &mut Screen,
+) -> core::result::Result<bool, core::fmt::Error> {
+    let Some(loader) = imports::LOADER.get() else {
+        writeln!(screen, "error: this system has no loader")?;
+        return Ok(false);
+    };
+    match loader.load(package, name) {
+        Ok(_) => Ok(true),
+        Err(error) => explain(loader, error, screen).map(|()| false),
     }
 }
 
@@ -38,7 +58,10 @@ pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
         return writeln!(screen, "error: without `{}` nobody could type any more", name.as_str());
     }
     match imports::SUPERVISOR.retire(name) {
-        Ok(()) => writeln!(screen, "{} is gone", name.as_str()),
+        Ok(()) => {
+            writeln!(screen, "{} is gone", name.as_str())?;
+            sandbox::end_of(name, screen)
+        }
         Err(Error::NotFound) => {
             writeln!(screen, "error: no component `{}`; `ps` lists them all", name.as_str())
         }

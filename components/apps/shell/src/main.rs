@@ -11,10 +11,13 @@ mod control;
 mod listing;
 mod loading;
 mod log;
+mod sandbox;
 mod screen;
 mod shelf;
+mod tools;
 mod top;
 mod usage;
+mod wrap;
 
 use cairn::Error;
 use cairn_interfaces as interfaces;
@@ -36,6 +39,7 @@ cairn::component! {
         logs: Option<interfaces::Logs>,
         packages: Option<interfaces::Packages>,
         loader: Option<interfaces::Loader>,
+        interposition: Option<interfaces::Interposition>,
     },
     main: main,
 }

@@ -7,6 +7,7 @@ use cairn::sync::Mutex;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, InstanceId};
 use cairn_abi::descriptor::NAME_SIZE;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::package::HEAD_MAXIMUM;
 use cairn_interfaces as interfaces;
 
@@ -43,17 +44,22 @@ struct State {
     failures: Failures,
     /// What a life before this one had made and not begun is gone.
     is_clear: bool,
+    /// Of each instance that was prepared and has not begun whoever prepared it; 0 of others.
+    prepared: Prepared,
 }
+
+type Prepared = [InstanceId; INSTANCES_MAXIMUM];
 
 static STATE: Mutex<State> = Mutex::new(State {
     head: HeadBytes([0; HEAD_MAXIMUM]),
     failures: Failures::NONE,
     is_clear: false,
+    prepared: [InstanceId(0); INSTANCES_MAXIMUM],
 });
 
 fn with<T>(
     caller: Caller,
-    body: impl FnOnce(&mut HeadBytes) -> Result<T, Error>,
+    body: impl FnOnce(&mut HeadBytes, &mut Prepared) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut state = STATE.lock()?;
     if !state.is_clear {
@@ -61,7 +67,25 @@ fn with<T>(
         state.is_clear = true;
     }
     let state = &mut *state;
-    body(&mut state.head).inspect_err(|_| state.failures.keep(caller.0))
+    body(&mut state.head, &mut state.prepared).inspect_err(|_| state.failures.keep(caller.0))
+}
+
+/// Loads a package by its name as an instance of a name.
+fn load(
+    caller: Caller,
+    (package, name): (ReadWindow<'_>, ReadWindow<'_>),
+    begins: bool,
+) -> Result<InstanceId, Error> {
+    let (mut package_buffer, mut name_buffer) = ([0; NAME_SIZE], [0; NAME_SIZE]);
+    let package = package.text(&mut package_buffer)?;
+    let name = name.text(&mut name_buffer)?;
+    with(caller, |head, prepared| {
+        let instance = load::load(head, caller.0, (package, name), begins)?;
+        if let Some(by) = prepared.get_mut(instance.index()) {
+            *by = if begins { InstanceId(0) } else { caller.0 };
+        }
+        Ok(instance)
+    })
 }
 
 impl interfaces::Loader for Server {
@@ -71,10 +95,24 @@ impl interfaces::Loader for Server {
         package: ReadWindow<'_>,
         name: ReadWindow<'_>,
     ) -> Result<InstanceId, Error> {
-        let (mut package_buffer, mut name_buffer) = ([0; NAME_SIZE], [0; NAME_SIZE]);
-        let package = package.text(&mut package_buffer)?;
-        let name = name.text(&mut name_buffer)?;
-        with(caller, |head| load::load(head, caller.0, package, name))
+        load(caller, (package, name), true)
+    }
+
+    fn prepare(
+        &self,
+        caller: Caller,
+        package: ReadWindow<'_>,
+        name: ReadWindow<'_>,
+    ) -> Result<InstanceId, Error> {
+        load(caller, (package, name), false)
+    }
+
+    fn begin(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
+        with(caller, |_, prepared| {
+            let by = prepared.get_mut(instance.index()).filter(|by| **by == caller.0);
+            *by.ok_or(Error::NotFound)? = InstanceId(0);
+            load::begin(instance, "what was prepared")
+        })
     }
 
     fn fork(
@@ -89,13 +127,13 @@ impl interfaces::Loader for Server {
         let mut buffer = [0; NAME_SIZE];
         let name = name.text(&mut buffer)?;
         let point = Point { begins, stack };
-        with(caller, |_| fork::fork(caller.0, name, intercept, point, quotas))
+        with(caller, |_, _| fork::fork(caller.0, name, intercept, point, quotas))
     }
 
     fn unload(&self, caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {
         let mut buffer = [0; NAME_SIZE];
         let name = name.text(&mut buffer)?;
-        with(caller, |_| {
+        with(caller, |_, _| {
             let ended = INSTANCES.retire_child(caller.0, name);
             ended.map_err(|error| unloading(name, error))
         })
@@ -118,6 +156,6 @@ impl interfaces::Replacement for Server {
         let (mut package_buffer, mut name_buffer) = ([0; NAME_SIZE], [0; NAME_SIZE]);
         let package = package.text(&mut package_buffer)?;
         let name = name.text(&mut name_buffer)?;
-        with(caller, |head| replace::replace(head, caller.0, name, package, milliseconds))
+        with(caller, |head, _| replace::replace(head, caller.0, name, package, milliseconds))
     }
 }

@@ -74,8 +74,8 @@ impl<'a> Source<'a> {
 pub fn load(
     buffer: &mut HeadBytes,
     parent: InstanceId,
-    package: &str,
-    name: &str,
+    (package, name): (&str, &str),
+    begins: bool,
 ) -> Result<InstanceId, Error> {
     check_name(name)?;
     let mut fetched = None;
@@ -93,7 +93,7 @@ pub fn load(
     };
     let made = fill(&source, &place, name)
         .and_then(|()| connect(&source.head, instance, name))
-        .and_then(|()| begin(instance, name));
+        .and_then(|()| if begins { begin(instance, name) } else { Ok(()) });
     whole(instance, name, made)
 }
 
