@@ -81,10 +81,8 @@ impl<'a> Manager<'a> {
         let same_float = record.read().float == u16::from(head.numbers().float);
         // A copy of another one has its region.
         let has_own = record.region().0 == number.0;
-        let can_be = record.in_kernel() == 0
-            && record.run_to_completion() == 0
-            && is_alone
-            && has_own;
+        let can_be =
+            record.in_kernel() == 0 && record.run_to_completion() == 0 && is_alone && has_own;
         self.places(number)?;
         if can_be && !has_dma && same_float { Ok(()) } else { Err(Error::NotSupported) }
     }

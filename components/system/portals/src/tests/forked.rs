@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::blocks::NO_INSTANCE;
+use crate::wraps::Rule;
 
 const PARENT: InstanceId = OTHER;
 const COPY: InstanceId = CLIENT;
@@ -60,7 +61,10 @@ fn a_copy_has_what_its_parent_has_through_it() {
     assert_eq!(behind(&world, own).map(|one| one.server), Some(SERVER));
     // Nobody takes its parent away.
     let rule = (COPY, NO_INSTANCE, PARENT);
-    assert_eq!(world.manager.remove_rule(rule.0, rule.1, rule.2), Err(Error::NotAllowed));
+    assert_eq!(
+        world.manager.remove_rule(&Rule::between(rule.0, rule.1, rule.2)),
+        Err(Error::NotAllowed)
+    );
 }
 
 #[test]

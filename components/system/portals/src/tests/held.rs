@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::blocks::NO_INSTANCE;
+use crate::wraps::Rule;
 use cairn_abi::domain::{HELD_QUEUE, stack_queue};
 use cairn_abi::grant::{Peer, Rights};
 use cairn_portal::invocation::Words;
@@ -9,7 +10,7 @@ use cairn_portal::literal::*;
 
 const HOLDER: InstanceId = SECOND;
 const BETWEEN: InstanceId = OTHER;
-const RULE: (InstanceId, InstanceId, InstanceId) = (NO_INSTANCE, SERVER, BETWEEN);
+const RULE: Rule = Rule::between(NO_INSTANCE, SERVER, BETWEEN);
 const ALL: Rights = Rights { methods: u32::MAX, passes: 0, uses: 0, until: 0 };
 
 impl World {
@@ -80,7 +81,7 @@ impl World {
         methods[24..].copy_from_slice(&entry(BETWEEN, 99).to_le_bytes());
         let World { machine, manager } = self;
         manager.register(machine, client(BETWEEN), "other.interposer", "", &methods).unwrap();
-        let rule = manager.add_rule(machine, RULE, false).unwrap();
+        let rule = manager.add_rule(machine, RULE).unwrap();
         for of in (1..10).map(InstanceId) {
             manager.wrap_client(machine, &rule, of).unwrap();
         }
@@ -171,8 +172,8 @@ fn a_wrap_that_comes_or_goes_changes_nothing_of_it() {
     assert_eq!(world.hold(OTHER), Err(Error::NotSupported), "it stands between others");
     assert!(world.check(SERVER, true) >= 4);
     let World { machine, manager } = &mut world;
-    manager.remove_rule(RULE.0, RULE.1, RULE.2).unwrap();
-    while manager.unwrap_step(machine, RULE).unwrap() != 0 {}
+    manager.remove_rule(&RULE).unwrap();
+    while manager.unwrap_step(machine, &RULE).unwrap() != 0 {}
     world.check(SERVER, true);
     world.release(SERVER).unwrap();
     world.check(SERVER, false);
@@ -399,17 +400,17 @@ fn nothing_is_left_out_and_nothing_stays_held() {
             }
             7 if number(20) == 0 => world.die(CLIENT),
             8 if manager.rules().is_empty() => {
-                if let Ok(rule) = manager.add_rule(machine, RULE, false) {
+                if let Ok(rule) = manager.add_rule(machine, RULE) {
                     for of in (1..10).map(InstanceId) {
                         let _ = manager.wrap_client(machine, &rule, of);
                     }
                 }
             }
             8 if number(5) == 0 => {
-                let _ = manager.remove_rule(RULE.0, RULE.1, RULE.2);
+                let _ = manager.remove_rule(&RULE);
             }
             9 if manager.rules().is_empty() => {
-                let _ = manager.unwrap_step(machine, RULE);
+                let _ = manager.unwrap_step(machine, &RULE);
             }
             10 => {
                 let to = [SERVICE, SERVICE + 3][number(2) as usize];

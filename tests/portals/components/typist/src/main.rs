@@ -85,12 +85,12 @@ impl Typist for Server {
         let look = bytes(&LOOK);
         let types = imports::TYPES;
         types.keep_data(b'D'.into(), words).map_err(|_| Error::Exhausted)?;
-        types
-            .register_parameter(b'D'.into(), 1, look.as_flattened(), &[])
-            .map_err(|error| match error {
+        types.register_parameter(b'D'.into(), 1, look.as_flattened(), &[]).map_err(|error| {
+            match error {
                 ParameterError::Bounds => Error::NotAllowed,
                 _ => Error::Unknown,
-            })
+            }
+        })
     }
 
     fn set(&self, place: u64, word: u64) -> Result<(), Error> {
