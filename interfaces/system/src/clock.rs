@@ -19,6 +19,7 @@ pub trait Clock {
 #[cairn::interface]
 pub trait Timer {
     /// Waits for the next period; the value is how many have passed since the last wait.
+    #[waits]
     fn wait(&self) -> Result<u64, Error>;
     /// Changes the period, in nanoseconds; the next one begins now.
     fn set_period(&self, period: u64) -> Result<(), Error>;

@@ -11,11 +11,13 @@ pub trait Console {
     /// what others write, and never behind half a line of another thread's. A line feed goes to the start of the next line.
     fn write(&self, text: &[u8]) -> Result<(), Error>;
     /// Waits for input and reads what is there, not shown, at most the buffer; the value is its length.
+    #[waits]
     fn read(&self, buffer: &mut [u8]) -> Result<usize, Error>;
     /// Reads what input is there without waiting.
     fn try_read(&self, buffer: &mut [u8]) -> Result<usize, Error>;
     /// Waits for a line, which is shown while it is typed and can be corrected with backspace and
     /// ctrl-U; the value is its length without the end of the line. What does not fit is cut off.
+    #[waits]
     fn read_line(&self, buffer: &mut [u8]) -> Result<usize, Error>;
     /// Opens the terminal for oneself, twice at most: one more ends the oldest.
     fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error>;
@@ -51,6 +53,7 @@ pub trait Terminal {
     /// Shows what was written of a line that has not ended.
     fn flush(&self) -> Result<(), Error>;
     /// Shows what was written, a prompt perhaps, and waits for a line as [`Console::read_line`] does.
+    #[waits]
     fn read_line(&self, buffer: &mut [u8]) -> Result<usize, Error>;
     /// Whether lines are shown while they are typed; they are at first.
     fn set_echo(&self, on: bool) -> Result<(), Error>;

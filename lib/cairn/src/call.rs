@@ -168,8 +168,8 @@ impl Default for Call<'_> {
     }
 }
 
-/// As often in a row a call is made again because its server is replaced: one that says so again and again is not.
-const MOVES: usize = 16;
+/// As often in a row a call is made again because its server is replaced: one that says so yet again is not.
+const MOVES: usize = 1 << 16;
 
 /// A block of consecutive portals, one for each method of an interface. It is a number: a portal
 /// that is not there answers [`Error::NoPortal`].

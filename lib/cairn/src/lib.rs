@@ -28,6 +28,7 @@ mod ready;
 pub mod record;
 pub mod registers;
 pub mod section;
+pub mod successor;
 pub mod sync;
 pub mod text;
 pub mod thread;

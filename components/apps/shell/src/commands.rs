@@ -31,7 +31,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 31] = [
+static COMMANDS: [Command; 32] = [
     Command {
         name: "help",
         arguments: "",
@@ -241,6 +241,14 @@ static COMMANDS: [Command; 31] = [
         run: sandbox::run,
     },
     Command {
+        name: "replace",
+        arguments: "NAME with PACKAGE [within MILLISECONDS]",
+        help: "gives a component another content; its callers wait",
+        count: (1, 5),
+        names: Names::Instances,
+        run: loading::replace,
+    },
+    Command {
         name: "bench",
         arguments: "[NAME]",
         help: "measures calls, a yield, a semaphore, opening a name, here and now",
@@ -311,7 +319,7 @@ pub fn run(line: &str, screen: &mut Screen) -> Result {
 
 fn help(_words: &[Word], screen: &mut Screen) -> Result {
     for command in &COMMANDS {
-        let width = 24 - command.name.len();
+        let width = 24usize.saturating_sub(command.name.len());
         writeln!(screen, "  {} {:width$} {}", command.name, command.arguments, command.help)?;
     }
     writeln!(screen, "keys: arrows, home, end, tab completes, ctrl-a e k u w c l as usual")

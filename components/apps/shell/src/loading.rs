@@ -4,9 +4,13 @@ use crate::screen::Screen;
 use crate::{control, imports, sandbox};
 use cairn::Error;
 use cairn::abi::text::plain;
+use cairn::environment::startup;
 use cairn_interfaces::LoaderProxy;
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
+
+/// The time that a replacement may take, if it is not said.
+const MILLISECONDS: u64 = 1000;
 
 /// `load PACKAGE [as NAME]`.
 pub fn load(words: &[Word], screen: &mut Screen) -> Result {
@@ -48,6 +52,41 @@ pub fn load_as(
     match loader.load(package, name) {
         Ok(_) => Ok(true),
         Err(error) => explain(loader, error, screen).map(|()| false),
+    }
+}
+
+/// `replace NAME with PACKAGE [within MILLISECONDS]`. What carries the terminal can be replaced, too: who reads and writes waits for its successor.
+pub fn replace(words: &[Word], screen: &mut Screen) -> Result {
+    let (Some(loader), Some(replacement)) = (imports::LOADER.get(), imports::REPLACEMENT.get())
+    else {
+        return writeln!(screen, "error: the shell of this system may not replace components");
+    };
+    let asked = match words {
+        [name, with, package] if with == "with" => Some((name, package, MILLISECONDS)),
+        [name, with, package, within, time] if with == "with" && within == "within" => {
+            time.parse().ok().map(|time| (name, package, time))
+        }
+        _ => None,
+    };
+    let Some((name, package, milliseconds)) = asked else {
+        return writeln!(
+            screen,
+            "error: expected `replace NAME with PACKAGE [within MILLISECONDS]`"
+        );
+    };
+    // What was said before must not wait behind it.
+    screen.flush();
+    match replacement.replace(name, package, milliseconds) {
+        Ok(waited) => {
+            let base = u128::from(startup().time_base.max(1));
+            let microseconds = u128::from(waited) * 1_000_000 / base;
+            writeln!(
+                screen,
+                "{} is replaced; calls waited for {microseconds} us at most",
+                name.as_str()
+            )
+        }
+        Err(error) => explain(loader, error, screen),
     }
 }
 

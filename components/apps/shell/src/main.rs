@@ -40,6 +40,7 @@ cairn::component! {
         packages: Option<interfaces::Packages>,
         loader: Option<interfaces::Loader>,
         interposition: Option<interfaces::Interposition>,
+        replacement: Option<interfaces::Replacement>,
     },
     main: main,
 }

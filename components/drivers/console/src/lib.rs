@@ -4,5 +4,6 @@
 #![forbid(unsafe_code)]
 
 pub mod discipline;
+pub mod halves;
 pub mod readers;
 pub mod ring;

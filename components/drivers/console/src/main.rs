@@ -4,20 +4,24 @@
 #![forbid(unsafe_code)]
 
 mod port;
+mod successor;
 mod terminals;
 
+use cairn::exclusive::Exclusive;
 use cairn::sync::{Lock, Semaphore};
 use cairn::time::own_thread;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place, environment};
 use cairn_console::discipline::{self, Line};
+use cairn_console::halves::{Halves, LINE};
 use cairn_console::readers::{self, Readers};
 use cairn_console::ring::Ring;
 use cairn_interfaces::waiting::Interrupt;
-use cairn_interfaces::{Console, Portals, Terminal};
+use cairn_interfaces::{Console, Portals, Successor, Terminal};
 use core::convert::Infallible;
-// Relaxed: `line_of` is touched in the writers' turn, which a lock orders.
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
+// Relaxed: `line_of` is touched in the writers' turn, which a lock orders; `called_home` is said before readers are woken, and `readers`
+// orders that.
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
 use port::{Port, TRANSMIT_FIFO};
 use terminals::TERMINALS;
 
@@ -28,8 +32,10 @@ const TOGETHER: usize = 256;
 /// Bytes received in answer to one interrupt; more wait for the next one, so that input without end
 /// does not keep writers from their turn.
 const RECEIVED_AT_ONCE: usize = 64;
-/// Longest line that `read_line` collects.
-const LINE: usize = 256;
+/// In `handling`: the interrupt thread uses the rings and the port.
+const AT_WORK: u32 = 1;
+/// It is not to use them any more: what they hold goes to or comes from another content.
+const FROZEN: u32 = 2;
 
 struct Screen {
     /// Written by the holder of `turn`, read by the interrupt thread.
@@ -44,6 +50,11 @@ struct Screen {
     room: Semaphore,
     readers: Readers,
     arrived: Semaphore,
+    /// Readers that wait go to the successor.
+    called_home: AtomicBool,
+    /// Half-typed lines of those; in the writers' turn, or while nobody is inside.
+    halves: Exclusive<Halves>,
+    handling: AtomicU32,
 }
 
 static TERMINAL: Screen = Screen {
@@ -55,12 +66,15 @@ static TERMINAL: Screen = Screen {
     room: Semaphore::new(0),
     readers: Readers::new(),
     arrived: Semaphore::new(0),
+    called_home: AtomicBool::new(false),
+    halves: Exclusive::new(Halves::new()),
+    handling: AtomicU32::new(0),
 };
 
 cairn::component! {
     name: "console",
     imports: { portals: Portals },
-    exports: { console: Console = TERMINAL, output: Console = OUTPUT },
+    exports: { console: Console = TERMINAL, output: Console = OUTPUT, successor: Successor = successor::STATE },
     objects: { terminal: Terminal = TERMINALS },
     main: main,
 }
@@ -76,13 +90,47 @@ fn main() -> Result<Infallible, Error> {
     // Callers that came before now left output.
     port.set_transmit_interrupt(true);
     Interrupt::open(&registers)?.serve(|| {
-        TERMINAL.receive(&port);
-        TERMINAL.transmit(&port);
-        Ok(())
+        TERMINAL.handle(&port)
     })
 }
 
 impl Screen {
+    /// What an interrupt is for.
+    fn handle(&self, port: &Port) -> Result<(), Error> {
+        if self.handling.fetch_or(AT_WORK, Ordering::AcqRel) & FROZEN != 0 {
+            self.handling.fetch_and(!AT_WORK, Ordering::AcqRel);
+            port.silence();
+            return Ok(());
+        }
+        self.receive(port);
+        self.transmit(port);
+        if self.handling.fetch_and(!AT_WORK, Ordering::AcqRel) & FROZEN != 0 {
+            // Who froze it waits, and no reader is inside.
+            self.arrived.release()?;
+        }
+        Ok(())
+    }
+
+    /// From here on nobody changes the rings but the caller; nobody else is inside.
+    fn freeze(&self) -> Result<(), Error> {
+        if self.handling.fetch_or(FROZEN, Ordering::AcqRel) & AT_WORK != 0 {
+            self.arrived.acquire()?;
+        }
+        successor::port()?.silence();
+        Ok(())
+    }
+
+    /// It serves again, what the port has kept first.
+    fn thaw(&self) -> Result<(), Error> {
+        self.handling.fetch_and(!FROZEN, Ordering::AcqRel);
+        successor::port()?.set_transmit_interrupt(true);
+        Ok(())
+    }
+
+    fn wake_readers(&self) -> Result<(), Error> {
+        (0..self.readers.take_all()).try_for_each(|_| self.arrived.release())
+    }
+
     /// From the port to readers.
     fn receive(&self, port: &Port) {
         for _ in 0..RECEIVED_AT_ONCE {
@@ -92,9 +140,7 @@ impl Screen {
         }
         if !self.input.is_empty() {
             // A reader counts itself before it looks, so it either sees the bytes or is counted here.
-            for _ in 0..self.readers.take_all() {
-                let _ = self.arrived.release();
-            }
+            let _ = self.wake_readers();
         }
     }
 
@@ -152,12 +198,26 @@ impl Screen {
         self.turn.take(|| self.put_all(bytes.iter().copied()))
     }
 
-    /// A line, which is shown while it is typed if `echo`.
-    fn collect_line(&self, buffer: WriteWindow, echo: bool) -> Result<usize, Error> {
+    /// A line, which is shown while it is typed if `echo`. It goes on with what was typed before the reader was called home. `terminal` is where it is
+    /// read; zero if it has not been opened.
+    fn collect_line(&self, buffer: WriteWindow, echo: bool, terminal: u64) -> Result<usize, Error> {
+        // An opened terminal is a client's own.
+        let reader = if terminal == 0 { own_thread() } else { terminal };
         let mut line = Line::<LINE>::new();
+        self.turn.take(|| {
+            self.halves.with(|halves| halves.take(reader, |byte| _ = line.take(byte, |_| {})));
+            Ok(())
+        })?;
         loop {
             let mut byte = [0];
-            self.wait_for(&mut byte)?;
+            let waited = self.wait_for(&mut byte);
+            if waited == Err(Error::Moved) && !line.bytes().is_empty() {
+                self.turn.take(|| {
+                    self.halves.with(|halves| halves.keep(reader, line.bytes()));
+                    Ok(())
+                })?;
+            }
+            waited?;
             let mut shown = Ok(());
             let ended = line.take(byte[0], |bytes| {
                 // The end of the line is always seen.
@@ -180,6 +240,10 @@ impl Screen {
             if count > 0 {
                 self.withdraw(place);
                 return Ok(count);
+            }
+            if self.called_home.load(Relaxed) {
+                self.withdraw(place);
+                return Err(Error::Moved);
             }
             self.arrived.acquire().inspect_err(|_| self.withdraw(place))?;
         }
@@ -216,7 +280,7 @@ impl Console for Screen {
     }
 
     fn read_line(&self, buffer: WriteWindow) -> Result<usize, Error> {
-        self.collect_line(buffer, true)
+        self.collect_line(buffer, true, 0)
     }
 
     fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error> {

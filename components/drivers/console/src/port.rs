@@ -14,7 +14,6 @@ register_bitfields! { u8,
     ],
     FIFO_CONTROL [
         ENABLE OFFSET(0) NUMBITS(1) [],
-        EMPTY_TRANSMITTED OFFSET(2) NUMBITS(1) [],
         /// How many received bytes interrupt.
         TRIGGER OFFSET(6) NUMBITS(2) [One = 0],
     ],
@@ -59,12 +58,8 @@ impl Port {
         let port = Port::of(registers)?;
         port.interrupt_enable().set(0);
         port.line_control().write(LINE_CONTROL::BITS::Eight + LINE_CONTROL::STOP_BITS::One);
-        // What was typed before is kept.
-        port.fifo_control().write(
-            FIFO_CONTROL::ENABLE::SET
-                + FIFO_CONTROL::EMPTY_TRANSMITTED::SET
-                + FIFO_CONTROL::TRIGGER::One,
-        );
+        // What was typed before is kept, and what is on its way to the terminal.
+        port.fifo_control().write(FIFO_CONTROL::ENABLE::SET + FIFO_CONTROL::TRIGGER::One);
         port.modem_control().write(
             MODEM_CONTROL::TERMINAL_READY::SET
                 + MODEM_CONTROL::REQUEST_TO_SEND::SET
@@ -87,6 +82,11 @@ impl Port {
     /// Gives the FIFO a byte.
     pub fn transmit(&self, byte: u8) {
         self.transmitted().set(byte);
+    }
+
+    /// The port does not interrupt any more: it keeps what it receives.
+    pub fn silence(&self) {
+        self.interrupt_enable().set(0);
     }
 
     /// Shall the port interrupt when the FIFO is empty? It does so at once if it is.

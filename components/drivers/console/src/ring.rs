@@ -72,6 +72,22 @@ impl<const N: usize> Ring<N> {
         }
     }
 
+    /// The byte before which so many others would be taken. For who knows that none is.
+    pub fn peek(&self, before: usize) -> Option<u8> {
+        let place = self.head.load(Ordering::Relaxed).wrapping_add(before) % N;
+        (before < self.len()).then(|| self.bytes[place].load(Ordering::Relaxed))
+    }
+
+    /// Puts a byte before all others; if there is no room, instead of the last one. For who knows that no other thread uses the ring.
+    pub fn put_back(&self, byte: u8) {
+        if !self.has_room() {
+            self.tail.store(self.tail.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Release);
+        }
+        let head = self.head.load(Ordering::Relaxed).wrapping_sub(1);
+        self.bytes[head % N].store(byte, Ordering::Relaxed);
+        self.head.store(head, Ordering::Release);
+    }
+
     /// Takes bytes into `buffer` and returns how many.
     pub fn pop_into(&self, buffer: &mut [u8]) -> usize {
         for (count, place) in buffer.iter_mut().enumerate() {
@@ -127,6 +143,20 @@ mod tests {
         assert_eq!(ring.pop_into(&mut buffer), 4);
         assert_eq!(buffer[..4], [1, 2, 3, 4]);
         assert!(ring.is_empty() && ring.pop().is_none());
+    }
+
+    #[test]
+    fn bytes_are_put_back_before_those_that_came_later() {
+        let ring = Ring::<4>::new();
+        assert!(ring.push(3) && ring.push(4));
+        ring.put_back(2);
+        ring.put_back(1);
+        assert_eq!((0..5).filter_map(|at| ring.peek(at)).collect::<Vec<u8>>(), [1, 2, 3, 4]);
+        ring.put_back(0);
+        let mut buffer = [0; 9];
+        assert_eq!(ring.pop_into(&mut buffer), 4);
+        assert_eq!(buffer[..4], [0, 1, 2, 3]);
+        assert!(ring.push(7) && ring.pop() == Some(7));
     }
 
     #[test]

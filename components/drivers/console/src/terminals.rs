@@ -2,6 +2,7 @@
 
 use crate::{TERMINAL, imports};
 use cairn::object::ObjectParts;
+use cairn::successor;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place};
 use cairn_interfaces::Terminal;
@@ -12,6 +13,9 @@ use core::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 const CLIENT_MAXIMUM: usize = 2;
 /// Bytes of a line that are kept back until it ends.
 const LINE: usize = 96;
+
+/// Bytes that say of a terminal what is not its line.
+const ABOUT: usize = 18;
 
 /// The open terminals, of which each client has a part of its own.
 pub struct Terminals(ObjectParts<OpenTerminal, CLIENT_MAXIMUM>);
@@ -57,6 +61,55 @@ impl Terminals {
     }
 }
 
+/// For a successor, while nobody is inside.
+impl Terminals {
+    /// Hands each over: what is known of it, and its line.
+    pub fn write(
+        &self,
+        mut write: impl FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.0.try_for_each(|control, known, terminal| {
+            let mut about = [0; ABOUT];
+            about[..8].copy_from_slice(&control.to_le_bytes());
+            about[8..16].copy_from_slice(&known.to_le_bytes());
+            about[16] = terminal.reads.into();
+            about[17] = terminal.echo.load(Relaxed).into();
+            let line = terminal.line.each_ref().map(|byte| byte.load(Relaxed));
+            let length = usize::from(terminal.length.load(Relaxed));
+            write(&about, line.get(..length).unwrap_or(&line))
+        })
+    }
+
+    /// Takes one over.
+    pub fn take(&self, content: &[u8]) -> Result<(), Error> {
+        let (control, rest) = successor::word(content)?;
+        let (known, rest) = successor::word(rest)?;
+        let ([reads, echo], line) = successor::split(rest)?;
+        // A line is shown when it is full.
+        if line.len() >= LINE {
+            return Err(Error::TooLarge);
+        }
+        let terminal = OpenTerminal {
+            control,
+            reads: reads != 0,
+            echo: AtomicBool::new(echo != 0),
+            line: core::array::from_fn(|at| AtomicU8::new(line.get(at).copied().unwrap_or(0))),
+            length: AtomicU8::new(line.len() as u8),
+        };
+        self.0.restore(control, known, terminal)
+    }
+
+    /// The highest generation of one.
+    pub fn generation(&self) -> u32 {
+        self.0.generation()
+    }
+
+    /// What comes next does not have a control word of one of this generation.
+    pub fn follow(&self, generation: u32) {
+        self.0.follow(generation);
+    }
+}
+
 impl OpenTerminal {
     /// Keeps a byte, or shows the line that it ends or fills. In the writers' turn.
     fn keep(&self, byte: u8) -> Result<(), Error> {
@@ -89,7 +142,7 @@ impl Terminal for OpenTerminal {
             return Err(Error::NotAllowed);
         }
         self.flush()?;
-        TERMINAL.collect_line(buffer, self.echo.load(Relaxed))
+        TERMINAL.collect_line(buffer, self.echo.load(Relaxed), self.control)
     }
 
     fn set_echo(&self, on: bool) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod successor;
 mod timers;
 mod waiting;
 
@@ -11,7 +12,7 @@ use cairn::sync::Lock;
 use cairn::time::counter;
 use cairn::{Error, Object, Place};
 use cairn_clock::{nanoseconds, ticks};
-use cairn_interfaces::{Clock, Portals, Threads, Timer};
+use cairn_interfaces::{Clock, Portals, Successor, Threads, Timer};
 use timers::{Periodic, TIMERS};
 
 struct Server;
@@ -20,7 +21,7 @@ static SERVER: Server = Server;
 cairn::component! {
     name: "clock",
     imports: { threads: Threads, portals: Portals },
-    exports: { clock: Clock = SERVER },
+    exports: { clock: Clock = SERVER, successor: Successor = successor::STATE },
     objects: { timer: Timer = TIMERS },
 }
 

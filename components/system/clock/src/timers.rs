@@ -62,6 +62,35 @@ impl Timers {
     }
 }
 
+/// For a successor, while nobody is inside.
+impl Timers {
+    /// Hands each over: control word, what is known of it, period, end of the current period.
+    pub fn write(
+        &self,
+        mut write: impl FnMut([u64; 4]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.0.try_for_each(|control, known, timer| {
+            write([control, known, timer.period.load(SeqCst), timer.end.load(SeqCst)])
+        })
+    }
+
+    /// Takes one over.
+    pub fn take(&self, [control, known, period, end]: [u64; 4]) -> Result<(), Error> {
+        let (period, end) = (AtomicU64::new(period), AtomicU64::new(end));
+        self.0.restore(control, known, Periodic { period, end, control })
+    }
+
+    /// The highest generation of one.
+    pub fn generation(&self) -> u32 {
+        self.0.generation()
+    }
+
+    /// What comes next does not have a control word of one of this generation.
+    pub fn follow(&self, generation: u32) {
+        self.0.follow(generation);
+    }
+}
+
 impl Periodic {
     fn ends(&self) {
         self.period.store(CLOSED, SeqCst);
@@ -104,6 +133,8 @@ impl Periodic {
             return Ok(ended);
         }
         let control = self.control;
+        // A successor has made none yet. Without one the thread looks now and then.
+        let _ = waiting::prepare();
         let place = Place::take(control);
         let result = loop {
             // A thread that changed the timer before the place was taken did not wake this one.
@@ -111,6 +142,9 @@ impl Periodic {
                 Ok(None) => {}
                 Ok(Some(ended)) => break Ok(ended),
                 Err(error) => break Err(error),
+            }
+            if waiting::are_called_home() {
+                break Err(Error::Moved);
             }
             let end = self.end.load(SeqCst);
             let waited = match place {

@@ -63,6 +63,26 @@ pub fn prepare() -> Result<(), Error> {
     })
 }
 
+/// Threads that wait go to a successor.
+static CALLED_HOME: AtomicBool = AtomicBool::new(false);
+
+/// Whether they do.
+pub fn are_called_home() -> bool {
+    CALLED_HOME.load(SeqCst)
+}
+
+/// Says whether they do, and wakes them.
+pub fn call_home(called: bool) {
+    CALLED_HOME.store(called, SeqCst);
+    for place in &PLACES[..MADE.load(SeqCst)] {
+        let timer = place.timer.load(SeqCst);
+        // Whoever else is there does not wait.
+        if called && timer >= ABANDONED << 1 {
+            wake(timer);
+        }
+    }
+}
+
 /// Wakes all threads that wait for a timer.
 pub fn wake(timer: u64) {
     let (ringing, abandoned) = (RINGING | own_thread(), ABANDONED | own_thread());

@@ -179,8 +179,11 @@ impl Job {
         let successor = successor.map(Object::proxy);
         STATE.with(|State(state)| {
             let size = match successor {
-                Some(successor) => export(successor, state)
-                    .map_err(|error| self.failed(error, "it did not give its state away"))?,
+                Some(successor) => export(successor, state).map_err(|error| {
+                    // It goes on.
+                    let _ = successor.call_home(false);
+                    self.failed(error, "it did not give its state away")
+                })?,
                 None => 0,
             };
             let import = || match successor {

@@ -78,6 +78,41 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         part.objects.insert_with(state).map(|control| control | in_part)
     }
 
+    /// Runs `body` with every object, its control word, and what its part knows of it, for [`ObjectParts::restore`] of a successor (live replacement).
+    pub fn try_for_each(
+        &self,
+        mut body: impl FnMut(u64, u64, &T) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        for (client, part) in self.parts.iter().enumerate() {
+            part.objects.for_each(|control, object| {
+                let known = u64::from(object.age) << 32 | u64::from(object.life);
+                let control = control | (client as u64) << CLIENT_SHIFT;
+                result = result.and_then(|()| body(control, known, &object.state));
+            });
+        }
+        result
+    }
+
+    /// Puts an object into its client's part as a predecessor had it, before any client calls.
+    pub fn restore(&self, control: u64, known: u64, state: T) -> Result<(), Error> {
+        let part = &self.parts[((control & CLIENT) >> CLIENT_SHIFT) as usize];
+        let (age, life) = ((known >> 32) as u32, known as u32);
+        part.opened.fetch_max(age.wrapping_add(1), Relaxed);
+        part.objects.restore(control & !CLIENT, Owned { life, age, state })
+    }
+
+    /// The highest generation of a place, for [`ObjectParts::follow`].
+    pub fn generation(&self) -> u32 {
+        self.parts.iter().map(|part| part.objects.generation()).max().unwrap_or(0)
+    }
+
+    /// Gives no control word any more that a predecessor of this generation gave: an object that ended there is not another one here. Behind the last
+    /// [`ObjectParts::restore`].
+    pub fn follow(&self, generation: u32) {
+        self.parts.iter().for_each(|part| part.objects.follow(generation));
+    }
+
     /// The client's objects, and the control word in its part.
     fn part(&self, control: u64) -> (&ObjectTable<Owned<T>, PART>, u64) {
         let client = (control & CLIENT) >> CLIENT_SHIFT;

@@ -103,6 +103,23 @@ impl<T, const N: usize> ObjectTable<T, N> {
         Ok(())
     }
 
+    /// The highest generation that a slot has, for [`ObjectTable::follow`].
+    pub fn generation(&self) -> u32 {
+        let words = self.slots.iter().map(|slot| slot.word.load(Ordering::Relaxed));
+        words.map(|word| (word >> GENERATION_SHIFT) as u32).max().unwrap_or(0)
+    }
+
+    /// Gives no control word any more that a predecessor of this [`generation`](ObjectTable::generation) gave: an object that ended there is not
+    /// another one here. Behind the last [`ObjectTable::restore`].
+    pub fn follow(&self, generation: u32) {
+        let generation = u64::from(generation) << GENERATION_SHIFT;
+        for slot in &self.slots {
+            let _ = slot.update(|word| {
+                (word & (LIVE | TAKEN) == 0 && word < generation).then_some(generation)
+            });
+        }
+    }
+
     /// Runs `body` with the object that `control` names; [`Error::NotFound`] if it has ended.
     pub fn with<R>(&self, control: u64, body: impl FnOnce(&T) -> R) -> Result<R, Error> {
         let slot = self.slot(control)?;
