@@ -63,7 +63,7 @@ fn what_a_run_used_is_read_in_the_memory_that_it_left() {
     memory.add_to(&mut options);
     let limit = Some(Duration::from_secs(60));
     let script = "call user.echo add 10 100\nps -m\nhalt\n";
-    assert_eq!(scripted(&image, &options, limit, script).expect("QEMU runs"), 0);
+    assert_eq!(scripted(&image, &options, limit, None, script).expect("QEMU runs"), 0);
     let table = usage::table(&image, &memory).unwrap();
     // As the shell says it: tests/usage.
     for line in [
@@ -84,7 +84,7 @@ fn calls_of_a_run_are_counted() {
     memory.add_to(&mut options);
     let limit = Some(Duration::from_secs(60));
     let script = "uptime\nuptime\nuptime\nhalt 3\n";
-    let status = scripted(&counting.image, &options, limit, script).expect("QEMU runs");
+    let status = scripted(&counting.image, &options, limit, None, script).expect("QEMU runs");
     assert_eq!(status, 3);
     let sum = counting.write(&memory).unwrap();
     let counts = Counts::read(&file).unwrap();

@@ -32,7 +32,7 @@ fn cores(script: &str) -> Vec<String> {
     let memory = GuestMemory::of(&image, "--core").expect("QEMU is the board");
     let mut options = Options::default();
     memory.add_to(&mut options);
-    assert_eq!(scripted(&image, &options, Some(LIMIT), script).expect("QEMU runs"), 0);
+    assert_eq!(scripted(&image, &options, Some(LIMIT), None, script).expect("QEMU runs"), 0);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("core");
     core_file::write(&image, &memory, &folder).unwrap()
 }
@@ -97,8 +97,8 @@ fn hit(placements: Placements) {
         .spawn()
         .expect("timeout(1) is there");
     let options = Options { gdb: Some(port), ..Options::default() };
-    let status =
-        scripted(&image, &options, Some(LIMIT), &read_script(&script).unwrap()).expect("QEMU runs");
+    let status = scripted(&image, &options, Some(LIMIT), None, &read_script(&script).unwrap())
+        .expect("QEMU runs");
     let output = debugger.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     // In the kernel domain no return portal says who called.

@@ -125,11 +125,11 @@ fn a_wait_ends_at_the_time_limit() {
 fn a_script_types_at_each_prompt() {
     let options = Options { icount: true, ..Options::default() };
     let ends = "hello\nq\n";
-    assert_eq!(scripted(&image(), &options, Some(LIMIT), ends).unwrap(), 7);
+    assert_eq!(scripted(&image(), &options, Some(LIMIT), None, ends).unwrap(), 7);
     let stays = "hello\n";
-    assert_eq!(scripted(&image(), &options, Some(LIMIT), stays).unwrap(), 0);
+    assert_eq!(scripted(&image(), &options, Some(LIMIT), None, stays).unwrap(), 0);
     let no_time = Some(Duration::from_millis(1));
-    assert_eq!(scripted(&image(), &options, no_time, ends).unwrap(), TIMED_OUT);
+    assert_eq!(scripted(&image(), &options, no_time, None, ends).unwrap(), TIMED_OUT);
 }
 
 #[test]
