@@ -17,6 +17,12 @@ pub(crate) fn region() -> u64 {
     startup as *const () as u64 & !(REGION_SIZE - 1)
 }
 
+/// The same of no instance.
+#[cfg(not(target_os = "none"))]
+pub(crate) fn region() -> u64 {
+    0
+}
+
 /// The startup page of this instance.
 #[cfg(target_os = "none")]
 pub fn startup() -> &'static Startup {

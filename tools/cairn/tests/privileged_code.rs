@@ -31,6 +31,7 @@ const UNSAFE_MODULES: [&str; 28] = [
     "arch/riscv64/copy.rs",
     "arch/riscv64/counter.rs",
     "arch/riscv64/device.rs",
+    "arch/riscv64/fork.rs",
     "arch/riscv64/interpose.rs",
     "arch/riscv64/leave.rs",
     "arch/riscv64/measure.rs",

@@ -25,6 +25,7 @@ mod extend;
 mod fellows;
 pub mod files;
 mod format;
+mod groups;
 mod kernel;
 mod load;
 pub mod model;

@@ -5,16 +5,17 @@ use crate::copies::ranges;
 use crate::devices;
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
 use crate::fellows;
+use crate::groups::Groups;
 use crate::model::{
     Connection, Export, Instance, Open, Placement, Restart, Role, Roles, Section, SectionUse,
-    StackGroup, StackMode, Stacks, StateMode, System,
+    StackMode, Stacks, StateMode, System,
 };
 use crate::names::suggestion;
 use crate::package::{self, EVERYONE};
 use crate::pagers;
 use crate::place::Located;
 use crate::report::{Error, Report};
-use cairn_abi::address::{GROUP_MEMBERS_MAXIMUM, PAGE_SIZE};
+use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, InstanceId, RegionId};
 use std::collections::HashMap;
 
@@ -200,79 +201,6 @@ fn resolve_roles(
         }
     }
     good.then_some(roles)
-}
-
-/// The stack groups: those with a table, or those that instances name if none has a table.
-struct Groups {
-    groups: Vec<StackGroup>,
-    declared: bool,
-}
-
-impl Groups {
-    fn new(names: Vec<Located<String>>) -> Groups {
-        let declared = !names.is_empty();
-        let group = |name| StackGroup { name, members: Vec::new() };
-        Groups { groups: names.into_iter().map(group).collect(), declared }
-    }
-
-    fn join(
-        &mut self,
-        name: Located<String>,
-        instance: usize,
-        report: &mut Report,
-    ) -> Option<usize> {
-        if let Some(index) = self.groups.iter().position(|group| *group.name == *name) {
-            self.groups[index].members.push(instance);
-            return Some(index);
-        }
-        if self.declared {
-            let names = self.groups.iter().map(|group| group.name.as_str());
-            report.push(Error::new(
-                &name.place,
-                format!("unknown stack group `{name}`"),
-                "expected a stack group of this system",
-                suggestion(
-                    &name,
-                    "the stack groups are",
-                    names,
-                    &format!("add a table `[stack_group.{name}]`"),
-                ),
-            ));
-            return None;
-        }
-        self.groups.push(StackGroup { name, members: vec![instance] });
-        Some(self.groups.len() - 1)
-    }
-
-    fn finish(self, instances: &[Instance], report: &mut Report) -> Vec<StackGroup> {
-        for group in self.groups.iter().filter(|group| group.members.len() < 2) {
-            report.push(Error::new(
-                &group.name.place,
-                format!("stack group `{}` has too few members", group.name),
-                format!("expected at least two members, found {}", group.members.len()),
-                format!(
-                    "write `stack_group = \"{}\"` in another instance too, or remove the group",
-                    group.name
-                ),
-            ));
-        }
-        for group in &self.groups {
-            let Some(surplus) = group.members.get(GROUP_MEMBERS_MAXIMUM) else { continue };
-            report.push(
-                Error::new(
-                    &group.name.place,
-                    format!("stack group `{}` has too many members", group.name),
-                    format!(
-                        "expected at most {GROUP_MEMBERS_MAXIMUM}, found {}",
-                        group.members.len()
-                    ),
-                    "divide the group: members of different groups cannot share stacks",
-                )
-                .note(&instances[*surplus].name.place, "the first one too many"),
-            );
-        }
-        self.groups
-    }
 }
 
 /// What all instances are resolved with.

@@ -55,7 +55,7 @@ fn call(_: u64) {
 }
 
 fn replace() -> [Stamp; 2] {
-    LONGEST.each_ref().map(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
+    LONGEST.iter().for_each(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
     imports::REPLACEMENT.replace("kept", NAME, 1000).expect("it is replaced");
     // Who waited has its turn.
     let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS * 10));

@@ -89,9 +89,7 @@ fn main() -> Result<Infallible, Error> {
     let port = Port::begin(registers)?;
     // Callers that came before now left output.
     port.set_transmit_interrupt(true);
-    Interrupt::open(&registers)?.serve(|| {
-        TERMINAL.handle(&port)
-    })
+    Interrupt::open(&registers)?.serve(|| TERMINAL.handle(&port))
 }
 
 impl Screen {

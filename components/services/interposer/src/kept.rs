@@ -1,6 +1,7 @@
 //! The calls that came last.
 
 use crate::words::Words;
+// Relaxed: what is kept of a call is stored before its mark, with Release.
 use core::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},

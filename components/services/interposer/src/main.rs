@@ -38,7 +38,7 @@ const ALLOWED_MAXIMUM: usize = 16;
 /// Longest line of the portal manager.
 const LINE: usize = 128;
 
-// What is done is stored last, with Release; what that takes is Relaxed.
+// Relaxed: counts; and what an action takes, since the action itself is stored behind it, with Release.
 static ACTION: AtomicU64 = AtomicU64::new(Action::Keep as u64);
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 static EVERY: AtomicU64 = AtomicU64::new(1);

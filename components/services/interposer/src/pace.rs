@@ -1,5 +1,6 @@
 //! When a call may go on, so that not more go on than so many a second.
 
+// Relaxed: a time, which says nothing of other memory.
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The time from which on the next call may go on.

@@ -65,10 +65,7 @@ impl Timers {
 /// For a successor, while nobody is inside.
 impl Timers {
     /// Hands each over: control word, what is known of it, period, end of the current period.
-    pub fn write(
-        &self,
-        mut write: impl FnMut([u64; 4]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub fn write(&self, mut write: impl FnMut([u64; 4]) -> Result<(), Error>) -> Result<(), Error> {
         self.0.try_for_each(|control, known, timer| {
             write([control, known, timer.period.load(SeqCst), timer.end.load(SeqCst)])
         })

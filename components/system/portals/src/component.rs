@@ -217,6 +217,22 @@ fn with_known<R>(
     body(Known { version, signature: signature.copy(buffer)? })
 }
 
+/// Registers methods; whether they are an interposer's entrance. What this takes of the stack is free again when that is put before others.
+#[inline(never)]
+fn register_methods(
+    server: Client,
+    name: ReadWindow<'_>,
+    policy: ReadWindow<'_>,
+    methods: ReadWindow<'_>,
+) -> Result<bool, Error> {
+    let (mut name_buffer, mut policy_buffer) = ([0; NAME_MAXIMUM], [0; 256]);
+    let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);
+    let mut bytes = [0; 8 + 24 * METHODS_MAXIMUM];
+    let bytes: &[u8] = methods.copy(&mut bytes)?;
+    locked(|manager, machine| manager.register(machine, server, name, policy, bytes))?;
+    Ok(matches!(name.rsplit_once('.'), Some((_, ENTRANCE))))
+}
+
 impl interfaces::Portals for Server {
     fn open(
         &self,
@@ -347,14 +363,9 @@ impl interfaces::Portals for Server {
         methods: ReadWindow<'_>,
     ) -> Result<(), Error> {
         let server = who(caller)?;
-        let (mut name_buffer, mut policy_buffer) = ([0; NAME_MAXIMUM], [0; 256]);
-        let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);
-        let mut bytes = [0; 8 + 24 * METHODS_MAXIMUM];
-        let bytes: &[u8] = methods.copy(&mut bytes)?;
-        locked(|manager, machine| manager.register(machine, server, name, policy, bytes))?;
-        match name.rsplit_once('.') {
-            Some((_, ENTRANCE)) => interposition::stand_as_described(server.instance),
-            _ => Ok(()),
+        match register_methods(server, name, policy, methods)? {
+            true => interposition::stand_as_described(server.instance),
+            false => Ok(()),
         }
     }
 
