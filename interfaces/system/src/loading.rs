@@ -224,7 +224,7 @@ pub trait InstanceControl {
     fn replaceable(&self, name: &str) -> Result<InstanceId, Error>;
     /// An instance, whose callers wait and of whom none is inside, ends and lives again with the content of its successor; or with its own again,
     /// by the same call; `is_new`: no life was on that content. Comes back when it serves. From now on it is on *trial*: if it dies, it lives again only by this call or
-    /// `settle`. `TimedOut`: it does not serve at that time in ticks; `Dead`: it has died since; `Busy`: another is on trial.
+    /// `settle`. `TimedOut`: it does not serve at that time in ticks; `Dead`: it has died since. After any other error it has the content that it had. `Busy`: another is on trial.
     fn exchange(
         &self,
         caller: Caller,

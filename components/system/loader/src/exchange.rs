@@ -54,16 +54,17 @@ struct State([u8; STATE_MAXIMUM]);
 static STATE: Exclusive<State> = Exclusive::new(State([0; STATE_MAXIMUM]));
 const _: () = assert!(PART.is_multiple_of(PAGE_SIZE as usize));
 
-/// Has it done, and waits for it.
+/// Has it done, and waits for it. Whoever waits no longer has it done all the same; whichever content is not in use then goes.
 pub fn run(job: Job) -> Result<u64, Error> {
-    let is_idle = STAGE.with(|stage| match stage {
+    let refused = STAGE.with(|stage| match stage {
         Stage::Idle | Stage::Done(..) => {
             *stage = Stage::Asked(job);
-            true
+            None
         }
-        Stage::Asked(_) | Stage::Running => false,
+        Stage::Asked(_) | Stage::Running => Some(job),
     });
-    if !is_idle {
+    if let Some(job) = refused {
+        give_back(job.successor);
         return Err(failed(Error::Busy, format_args!("another replacement is under way")));
     }
     // Of one whose asker had ended.
@@ -80,6 +81,13 @@ pub fn run(job: Job) -> Result<u64, Error> {
     })
 }
 
+/// A content that is in use no more goes.
+pub fn give_back(number: InstanceId) {
+    if let Err(left) = INSTANCES.retire(number) {
+        cairn::log::error!("content that is used no more stays: {}", left.text());
+    }
+}
+
 /// The thread.
 pub fn main() {
     while ASKED.acquire().is_ok() {
@@ -89,6 +97,7 @@ pub fn main() {
         });
         let Some(job) = job else { continue };
         let done = job.exchange();
+        give_back(job.successor);
         STAGE.with(|stage| *stage = Stage::Done(done, WHY.with(core::mem::take)));
         let _ = DONE.release();
     }
@@ -155,14 +164,15 @@ impl Job {
         let mut called = false;
         while !DOMAIN_PORTALS.is_quiet(self.instance)? {
             if now() > until {
-                if called {
-                    successor.map_or(Ok(()), |successor| successor.proxy().call_home(false))?;
+                if let Some(successor) = successor.filter(|_| called) {
+                    let _ = successor.proxy().call_home(false);
                 }
                 let why = "a call to it did not come back in time";
                 return Err(self.failed(Error::TimedOut, why));
             }
             if let Some(successor) = successor.filter(|_| !called) {
-                successor.proxy().call_home(true)?;
+                let home = successor.proxy().call_home(true);
+                home.map_err(|error| self.failed(error, "it does not call its callers home"))?;
                 called = true;
             }
             THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
@@ -191,34 +201,47 @@ impl Job {
                 None => Ok(()),
             };
             let (instance, other) = (self.instance, self.successor);
-            let exchanged = INSTANCES
-                .exchange(instance, other, true, until)
-                .map_err(|error| {
-                    self.failed(
-                        error,
-                        match error {
-                            Error::Dead => "its successor died",
-                            Error::TimedOut => "its successor did not serve in time",
-                            error => error.text(),
-                        },
-                    )
-                })
-                .and_then(|()| {
-                    import().map_err(|error| {
-                        self.failed(error, "its successor does not take its state")
-                    })
-                });
-            if exchanged.is_err() {
-                // As long again, for what has served already.
-                let until = now() + ticks(self.milliseconds * 1000);
-                let back =
-                    INSTANCES.exchange(instance, other, false, until).and_then(|()| import());
-                if let Err(error) = back {
-                    cairn::log::error!("{} did not come back: {}", self.name(), error.text());
-                }
+            let exchanged = INSTANCES.exchange(instance, other, true, until);
+            let served = exchanged.map_err(|error| {
+                let why = match error {
+                    Error::Dead => "its successor died",
+                    Error::TimedOut => "its successor did not serve in time",
+                    error => error.text(),
+                };
+                self.failed(error, why)
+            });
+            let replaced = served.and_then(|()| {
+                let why = "its successor does not take its state";
+                import().map_err(|error| self.failed(error, why))
+            });
+            if replaced.is_ok() {
+                return INSTANCES.settle(instance);
             }
-            let settled = INSTANCES.settle(instance);
-            exchanged.and(settled)
+            // As long again, for what has served already.
+            let until = now() + ticks(self.milliseconds * 1000);
+            let is_back = match exchanged {
+                Ok(()) | Err(Error::Dead | Error::TimedOut) => {
+                    INSTANCES.exchange(instance, other, false, until)
+                }
+                // It has the content that it had, perhaps in another life.
+                Err(_) => INSTANCES.settle(instance),
+            };
+            let is_back = is_back.and_then(|()| {
+                loop {
+                    match import() {
+                        Err(Error::Dead | Error::NotReady) if now() < until => {
+                            THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
+                        }
+                        imported => return imported,
+                    }
+                }
+            });
+            if let Err(error) = is_back {
+                cairn::log::error!("{} did not come back: {}", self.name(), error.text());
+            }
+            // Whatever it is now, it stays; nobody is on trial where nothing was exchanged.
+            let _ = INSTANCES.settle(instance);
+            replaced
         })
     }
 }

@@ -49,15 +49,10 @@ pub fn replace(
     let wanted = source.wanted(0);
     let placement = Placement::at(&wanted, at, linked);
     let place = Place { number, region: region(linked), placement };
-    let replaced = fill(&source, &place, name)
-        .and_then(|()| connect_imports(&source.head, instance))
-        .and_then(|()| {
-            let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
-            exchange::run(Job::new(instance, number, name, milliseconds))
-        });
-    // Whichever content is not in use.
-    if let Err(left) = INSTANCES.retire(number) {
-        cairn::log::error!("what {name} does not use any more stays: {}", left.text());
-    }
-    replaced
+    let filled = fill(&source, &place, name);
+    filled.and_then(|()| connect_imports(&source.head, instance)).inspect_err(|_| {
+        exchange::give_back(number);
+    })?;
+    let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
+    exchange::run(Job::new(instance, number, name, milliseconds))
 }

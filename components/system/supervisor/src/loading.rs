@@ -86,6 +86,7 @@ impl System {
     /// No next life: an instance that lives dies now, and retires when it is dead.
     fn end_for_good(&self, record: &'static Instance) -> Result<(), Error> {
         let state = state(record.number);
+        self.forget_trial(record.number);
         if !state.is_present() {
             // The memory manager knows it only once it is whole.
             let _ = self.unmap(record);

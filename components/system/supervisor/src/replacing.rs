@@ -37,6 +37,9 @@ pub fn ask(
     if is_other || NEXT.load(Relaxed) != 0 {
         return Err(Error::Busy);
     }
+    if state(instance).retires.load(Relaxed) {
+        return Err(Error::NotSupported);
+    }
     IS_NEW.store(is_new.into(), Relaxed);
     STATUS.store(0, Relaxed);
     BY.store(by.0, Relaxed);
@@ -99,7 +102,10 @@ impl System {
         let from = InstanceId(NEXT.load(Relaxed));
         let taken = imports::MEMORY.exchange(instance, from).and_then(|()| {
             let portals = imports::DOMAIN_PORTALS.get().ok_or(Error::NotSupported)?;
-            self.in_portals(|| portals.relink(instance))
+            self.in_portals(|| portals.relink(instance)).inspect_err(|_| {
+                let back = imports::MEMORY.exchange(instance, from);
+                self.expect("exchange back", record, back);
+            })
         });
         TAKEN.store(now(), Relaxed);
         NEXT.store(0, Relaxed);
@@ -123,6 +129,14 @@ impl System {
         if instance != InstanceId(0) && !state.is_alive() && !state.retires.load(Relaxed) {
             state.due.fetch_min(now(), Relaxed);
             INSTANCES.requested.insert(instance.into());
+        }
+    }
+
+    /// An instance ends for good, on trial or not.
+    pub fn forget_trial(&self, instance: InstanceId) {
+        if self.is_on_trial(instance) {
+            TRIAL.store(0, Relaxed);
+            NEXT.store(0, Relaxed);
         }
     }
 
