@@ -124,7 +124,7 @@ fn components_of_instances_are_packed_as_their_successors() {
         assert_eq!((head.name(), head.component()), (name, component.descriptor.name.as_str()));
         let numbers = head.numbers();
         assert_eq!((numbers.heap, numbers.stack), (*instance.heap, *instance.stack), "{name}");
-        assert_eq!(numbers.memory, *instance.memory, "{name}");
+        assert_eq!(numbers.memory, *packed.instance.memory, "{name}");
         let mut portal = PORTAL_FIRST_IMPORT;
         for (import, declared) in head.imports().zip(&component.descriptor.imports) {
             assert_eq!((import.name(), import.first_portal), (declared.name.as_str(), portal));

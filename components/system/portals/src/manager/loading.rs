@@ -10,7 +10,8 @@ use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_abi::{Error, InstanceId};
 
 impl Manager {
-    /// There is a new instance, as the record has it, which has not begun.
+    /// There is a new instance, as the record has it, which has not begun. What this takes of the stack is not below what the first call of all does.
+    #[inline(never)]
     pub fn make_domain<M: Machine>(
         &mut self,
         machine: &M,
