@@ -97,8 +97,7 @@ impl<'a> Manager<'a> {
         let root = self.root_of(record)?;
         // It goes on where it was, and not with all that are before.
         let renewed = self
-            .placed_segments(instance)
-            .skip_while(|(number, _)| at != 0 && *number != from)
+            .placed_segments(instance, from)
             .filter(|(_, segment)| segment.flags() & WRITE as u32 != 0)
             .filter(|(_, segment)| !but_stacks || segment.content() != CONTENT_CLIENT_STACK);
         for (number, segment) in renewed {

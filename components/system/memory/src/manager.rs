@@ -103,18 +103,26 @@ impl<'a> Manager<'a> {
         }
     }
 
-    /// An instance's segments, with their places in the table.
+    /// An instance's segments, with their places in the table, from a place of one of them on; 0: all.
     pub(crate) fn placed_segments(
         &self,
         instance: InstanceId,
+        from: usize,
     ) -> impl Iterator<Item = (usize, Entry<'a, Segment>)> + use<'a> {
         let all = Entries { first: 0, count: self.header.segments.count };
         // Where components are loaded there are many that are nobody's.
         let places = self
             .places(instance)
             .map_or([all, Entries::default()], |places| [places.segments, places.stacks]);
+        let mut places = places.map(Entries::range);
+        if places[0].contains(&from) {
+            places[0].start = from;
+        } else if places[1].contains(&from) {
+            places = [0..0, from..places[1].end];
+        }
         let table = self.record.segments;
-        let segments = places.into_iter().flat_map(move |own| own.range().zip(table.part(own)));
+        let segments =
+            places.into_iter().flat_map(move |own| own.clone().zip(table.part(Entries::of(own))));
         segments.filter(move |(_, segment)| segment.instance() == instance)
     }
 
@@ -122,7 +130,7 @@ impl<'a> Manager<'a> {
         &self,
         record: Entry<Instance>,
     ) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
-        self.placed_segments(record.number()).map(|(_, segment)| segment)
+        self.placed_segments(record.number(), 0).map(|(_, segment)| segment)
     }
 
     /// The record of an instance that there is: the only way from its number to its page table and its region.
