@@ -357,7 +357,9 @@ impl Manager {
         Ok(self.maker.end_all(machine, server, |block| block.is_open() && block.kind == kind))
     }
 
-    /// Registers entry points; `bytes` is the version, then each method's letters and entry.
+    /// Registers entry points; `bytes` is the version, then each method's letters and entry. What this takes of the stack is not below what
+    /// the first call of all does.
+    #[inline(never)]
     pub fn register<M: Machine>(
         &mut self,
         machine: &M,
