@@ -25,8 +25,9 @@ pub(crate) struct StackQueues {
     waited: Bitmap<16>,
     /// Those of them that are still to be looked at, since some activation became free.
     unseen: Bitmap<16>,
-    /// Those of them whose waiters go on though no activation is free, until none is left.
-    released: Bitmap<16>,
+    /// The one of them whose waiters go on though no activation is free, until none is left; one more than its number, 0: there is none. It is small, so that
+    /// what is behind it stays within reach of an instruction.
+    released: u16,
 }
 
 impl StackQueues {
@@ -34,7 +35,7 @@ impl StackQueues {
         roots: [IDLE; QUEUES],
         waited: Bitmap::EMPTY,
         unseen: Bitmap::EMPTY,
-        released: Bitmap::EMPTY,
+        released: 0,
     };
 
     /// The heap of those who wait for an activation of `queue`.
@@ -96,7 +97,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::BadArgument);
         }
         if self.stacks.waited.contains(queue as usize) {
-            self.stacks.released.set(queue as usize);
+            self.stacks.released = queue as u16 + 1;
         }
         self.stacks_freed(thread, now)
     }
@@ -113,8 +114,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             let Some(queue) = self.stacks.unseen.first() else { return };
             self.stacks.unseen.clear(queue);
             let waiter = self.stacks.roots[queue % QUEUES];
-            let is_free =
-                self.machine.has_activation(queue as u16) || self.stacks.released.contains(queue);
+            let is_free = self.machine.has_activation(queue as u16)
+                || self.stacks.released == queue as u16 + 1;
             if waiter != IDLE && is_free {
                 self.end_wait(waiter, 0, self.policy_time(now));
                 if self.stacks.roots[queue % QUEUES] != IDLE {
@@ -132,7 +133,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
         if *root == IDLE {
             self.stacks.waited.clear(queue.into());
-            self.stacks.released.clear(queue.into());
+            if self.stacks.released == queue + 1 {
+                self.stacks.released = 0;
+            }
         }
         self.count_queue_waiters(queue, -1);
     }
