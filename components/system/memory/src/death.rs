@@ -85,7 +85,9 @@ impl<'a> Manager<'a> {
             }
             offset += PAGE_SIZE;
         }
-        Ok(cursor(GROWTH, 0))
+        // What it has grown by counts, too.
+        let next = if self.has_more_than_laid_out(instance)? { GROWTH } else { SECTIONS };
+        Ok(cursor(next, 0))
     }
 
     /// One step of making the memory of a dead instance, after [`Manager::release`], as it was at the start.
