@@ -3,11 +3,15 @@
 //! It is written anew for each part that is asked for, and read record by record, so neither side has a buffer for all of it.
 
 use crate::Error;
+use crate::window::ReadWindow;
 
 /// Most bytes of a record.
 pub const RECORD_MAXIMUM: usize = 512;
 /// Kind and length.
 const HEADER: usize = 3;
+
+/// Takes bytes, and their place in the part; how many it took.
+type Put<'part> = dyn FnMut(usize, &[u8]) -> Result<usize, Error> + 'part;
 
 /// Writes records, of which one part is kept.
 pub struct Writer<'part> {
@@ -18,7 +22,7 @@ pub struct Writer<'part> {
     /// How much fits into the part, and how much is there.
     room: usize,
     length: usize,
-    put: &'part mut dyn FnMut(usize, &[u8]) -> Result<usize, Error>,
+    put: &'part mut Put<'part>,
 }
 
 /// Writes the part of a state that begins at its byte `from` and has `room`, of records that `write` writes, the same each time; the value is how many bytes it
@@ -97,6 +101,19 @@ impl Reader {
                 each(self.bytes[0], &self.bytes[HEADER..wanted])?;
             }
         }
+    }
+
+    /// Takes the part of a state of `size` bytes that begins at its byte `from`, as `import_state` finds it; whether it was the last, with which
+    /// the last record is whole.
+    pub fn import(
+        &mut self,
+        (size, from): (u64, u64),
+        part: ReadWindow<'_>,
+        mut each: impl FnMut(u8, &[u8]) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        part.pieces::<256>(|piece| self.take(piece, &mut each))?;
+        let is_last = from + part.len() as u64 >= size;
+        if is_last && !self.is_whole() { Err(Error::Malformed) } else { Ok(is_last) }
     }
 
     /// Whether all that came was whole records.

@@ -49,13 +49,10 @@ impl Successor for State {
         if from == 0 {
             TERMINAL.freeze()?;
         }
-        READER.with(|reader| {
-            part.pieces::<256>(|piece| reader.take(piece, take))?;
-            if from + (part.len() as u64) < size {
-                return Ok(());
-            }
-            if reader.is_whole() { TERMINAL.thaw() } else { Err(Error::Malformed) }
-        })
+        match READER.with(|reader| reader.import((size, from), part, take))? {
+            true => TERMINAL.thaw(),
+            false => Ok(()),
+        }
     }
 }
 

@@ -34,11 +34,7 @@ impl Successor for State {
     }
 
     fn import_state(&self, size: u64, from: u64, part: ReadWindow<'_>) -> Result<(), Error> {
-        READER.with(|reader| {
-            part.pieces::<256>(|piece| reader.take(piece, take))?;
-            let is_last = from + (part.len() as u64) >= size;
-            if is_last && !reader.is_whole() { Err(Error::Malformed) } else { Ok(()) }
-        })
+        READER.with(|reader| reader.import((size, from), part, take)).map(drop)
     }
 }
 
