@@ -39,6 +39,20 @@ fn is_there(name: &str, screen: &mut Screen) -> core::result::Result<bool, core:
     Ok(false)
 }
 
+/// Whether there are all of which a rule is.
+fn are_there(
+    interposer: &str,
+    ends: &Ends,
+    screen: &mut Screen,
+) -> core::result::Result<bool, core::fmt::Error> {
+    for name in [ends.server, ends.client, interposer] {
+        if !is_there(name, screen)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// The server, and behind it the interface, as the portal manager is told.
 fn server(ends: &Ends) -> Line<{ 2 * cairn::abi::descriptor::NAME_SIZE }> {
     let separator = if ends.interface.is_empty() { "" } else { "/" };
@@ -52,10 +66,8 @@ pub fn put(
     screen: &mut Screen,
 ) -> core::result::Result<bool, core::fmt::Error> {
     let Some(interposition) = interposition(screen)? else { return Ok(false) };
-    for name in [ends.server, ends.client, interposer] {
-        if !is_there(name, screen)? {
-            return Ok(false);
-        }
+    if !are_there(interposer, ends, screen)? {
+        return Ok(false);
     }
     match interposition.wrap(ends.client, server(ends).text(), interposer, true) {
         Ok(portals) => writeln!(screen, "{interposer} stands there: {}", Portals(portals))?,
@@ -125,10 +137,8 @@ pub fn unwrap(words: &[Word], screen: &mut Screen) -> Result {
     let Some(interposition) = interposition(screen)? else { return Ok(()) };
     match Ends::read(words) {
         Some((ends, [with, interposer])) if is_with(with, &ends) => {
-            for name in [ends.server, ends.client, interposer] {
-                if !is_there(name, screen)? {
-                    return Ok(());
-                }
+            if !are_there(interposer, &ends, screen)? {
+                return Ok(());
             }
             match interposition.unwrap(ends.client, server(&ends).text(), interposer) {
                 Ok(portals) => {
