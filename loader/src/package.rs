@@ -18,6 +18,7 @@ pub use hash::{Hasher, hash};
 #[cfg(feature = "file")]
 pub use write::Writer;
 
+use crate::placement::Wanted;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::name_text;
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
@@ -49,6 +50,12 @@ impl<'a> Head<'a> {
     /// Its numbers, all in their ranges.
     pub fn numbers(&self) -> &format::Head {
         &self.numbers
+    }
+
+    /// What it asks for that takes addresses, with so many stacks for calls.
+    pub fn wanted(&self, call_stacks: u64) -> Wanted {
+        let format::Head { image_size, heap, stack, call_stack, .. } = self.numbers;
+        Wanted { image: image_size.into(), heap, stack, call_stack, call_stacks }
     }
 
     /// What the package is called.

@@ -2,6 +2,7 @@
 
 use super::component::{DOMAIN_PORTALS, INSTANCES, PORTALS, THREADS};
 use super::failure::{Text, failed};
+use super::load::give_back;
 use cairn::exclusive::Exclusive;
 use cairn::sync::Semaphore;
 use cairn::text::Line;
@@ -64,7 +65,7 @@ pub fn run(job: Job) -> Result<u64, Error> {
         Stage::Asked(_) | Stage::Running => Some(job),
     });
     if let Some(job) = refused {
-        give_back(job.successor);
+        give_back(job.successor, job.name());
         return Err(failed(Error::Busy, format_args!("another replacement is under way")));
     }
     // Of one whose asker had ended.
@@ -81,13 +82,6 @@ pub fn run(job: Job) -> Result<u64, Error> {
     })
 }
 
-/// A content that is in use no more goes.
-pub fn give_back(number: InstanceId) {
-    if let Err(left) = INSTANCES.retire(number) {
-        cairn::log::error!("content that is used no more stays: {}", left.text());
-    }
-}
-
 /// The thread.
 pub fn main() {
     while ASKED.acquire().is_ok() {
@@ -97,7 +91,7 @@ pub fn main() {
         });
         let Some(job) = job else { continue };
         let done = job.exchange();
-        give_back(job.successor);
+        give_back(job.successor, job.name());
         STAGE.with(|stage| *stage = Stage::Done(done, WHY.with(core::mem::take)));
         let _ = DONE.release();
     }

@@ -10,7 +10,7 @@ use cairn::text::Line;
 use cairn::{Error, InstanceId};
 use cairn_abi::RegionId;
 use cairn_loader::package::{Head, Import};
-use cairn_loader::placement::{Placement, Wanted};
+use cairn_loader::placement::Placement;
 
 /// A package.
 pub struct Source<'a> {
@@ -56,18 +56,6 @@ impl<'a> Source<'a> {
         let head_bytes = &buffer.0[..head.numbers().head_size as usize];
         Ok(Source { bytes, is_shelved: fetched.is_shelved(), head, head_bytes })
     }
-
-    /// What it takes, with so many stacks for calls.
-    pub fn wanted(&self, call_stacks: u64) -> Wanted {
-        let head = self.head.numbers();
-        Wanted {
-            image: head.image_size.into(),
-            heap: head.heap,
-            stack: head.stack,
-            call_stack: head.call_stack,
-            call_stacks,
-        }
-    }
 }
 
 /// Makes an instance called `name` of a package, as a child of `parent`.
@@ -85,7 +73,7 @@ pub fn load(
         failed(error, format_args!("no memory for `{name}`: {}", lacking(error)))
     })?;
     let region = RegionId(instance.0);
-    let wanted = source.wanted(source.head.numbers().activations.into());
+    let wanted = source.head.wanted(source.head.numbers().activations.into());
     let place = Place {
         number: instance,
         region: cairn_abi::address::region(region),
@@ -131,11 +119,16 @@ pub fn whole(
     match made {
         Ok(()) => Ok(instance),
         Err(error) => {
-            if let Err(left) = INSTANCES.retire(instance) {
-                cairn::log::error!("what was made of {name} stays: {}", left.text());
-            }
+            give_back(instance, name);
             Err(error)
         }
+    }
+}
+
+/// Takes back what was made under a number, of a name.
+pub fn give_back(number: InstanceId, name: &str) {
+    if let Err(left) = INSTANCES.retire(number) {
+        cairn::log::error!("what was made of {name} stays: {}", left.text());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::component::{DOMAIN_MEMORY, HeadBytes, INSTANCES};
 use super::exchange::{self, Job};
 use super::failure::failed;
-use super::load::{Place, Source, connect_imports, fill, lacking};
+use super::load::{Place, Source, connect_imports, fill, give_back, lacking};
 use cairn::{Error, InstanceId};
 use cairn_abi::RegionId;
 use cairn_abi::address::region;
@@ -46,12 +46,11 @@ pub fn replace(
         failed(error, format_args!("cannot replace `{name}` by `{package}`: {why}"))
     })?;
     let linked = RegionId(instance.0);
-    let wanted = source.wanted(0);
-    let placement = Placement::at(&wanted, at, linked);
+    let placement = Placement::at(&source.head.wanted(0), at, linked);
     let place = Place { number, region: region(linked), placement };
     let filled = fill(&source, &place, name);
     filled.and_then(|()| connect_imports(&source.head, instance)).inspect_err(|_| {
-        exchange::give_back(number);
+        give_back(number, name);
     })?;
     let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
     exchange::run(Job::new(instance, number, name, milliseconds))

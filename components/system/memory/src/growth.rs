@@ -19,7 +19,10 @@ const ENTRIES_OF_STEP: u64 = 32;
 
 impl<'a> Manager<'a> {
     /// The addresses into which an instance grows.
-    fn growth(&self, record: Entry<'a, Instance>) -> impl Iterator<Item = Range<u64>> + use<'a> {
+    pub(crate) fn growth(
+        &self,
+        record: Entry<'a, Instance>,
+    ) -> impl Iterator<Item = Range<u64>> + use<'a> {
         let segments = self.segments_of(record);
         let segments = segments.filter(|segment| segment.content() == CONTENT_GROWTH);
         segments.map(|segment| segment.address()..segment.address() + segment.size())

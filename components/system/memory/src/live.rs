@@ -218,6 +218,11 @@ impl Entry<'_, Instance> {
         zerocopy::transmute!(words)
     }
 
+    /// Whether no other is in its domain.
+    pub fn is_alone(self) -> bool {
+        self.leader() == self.number() && self.next_fellow() == InstanceId(0)
+    }
+
     /// Whether there is an instance at this place.
     pub fn is_there(self) -> bool {
         self.number() != InstanceId(0)

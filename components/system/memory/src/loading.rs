@@ -19,10 +19,10 @@ use cairn_abi::address::{LOG_OFFSET, PAGE_SIZE, READY_OFFSET};
 use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::{Slot, stack_alias};
 use cairn_abi::log::LEVEL;
-use cairn_abi::record::{CONTENT_CONSTANTS, CONTENT_TEXT, Instance};
+use cairn_abi::record::{Activation, CONTENT_CONSTANTS, CONTENT_TEXT, Instance};
 use cairn_abi::{Error, InstanceId};
 use cairn_loader::package::Head;
-use cairn_loader::placement::{Placement, Wanted};
+use cairn_loader::placement::Placement;
 use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -143,14 +143,23 @@ impl Manager<'_> {
     ) -> Result<New<'a>, Error> {
         let loadable = self.header.loadable;
         let all = (loadable.start..loadable.end).chain(1..loadable.start);
+        self.take_number(all, |number| self.place_at(number, head, linked))
+    }
+
+    /// Takes a number that nobody has, of these, for which `place` finds places enough; the last reason, if there is none.
+    fn take_number<T>(
+        &self,
+        numbers: impl Iterator<Item = u64>,
+        place: impl Fn(InstanceId) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let mut error = Error::Exhausted;
-        for number in all.filter_map(|number| Some(InstanceId(u16::try_from(number).ok()?))) {
+        for number in numbers.filter_map(|number| Some(InstanceId(u16::try_from(number).ok()?))) {
             let state = self.state.numbers.get(number)?;
             if self.account(number).is_ok() || state.take(Stage::Unused).is_err() {
                 continue;
             }
-            match self.place_at(number, head, linked) {
-                Ok(new) => return Ok(new),
+            match place(number) {
+                Ok(found) => return Ok(found),
                 Err(reason) => error = reason,
             }
             state.set(Stage::Unused);
@@ -172,16 +181,9 @@ impl Manager<'_> {
             return Err(Error::Exhausted);
         }
         let numbers = head.numbers();
-        let wanted = Wanted {
-            image: numbers.image_size.into(),
-            heap: numbers.heap,
-            stack: numbers.stack,
-            call_stack: numbers.call_stack,
-            call_stacks: numbers.activations.into(),
-        };
         let placement = match linked {
             Some((placement, _)) => placement,
-            None => Placement::new(&wanted, record.region),
+            None => Placement::new(&head.wanted(numbers.activations.into()), record.region),
         };
         let stacks = placement.stacks().count() as u32;
         let fits = placement.end() <= record.entries_span
@@ -269,13 +271,16 @@ impl Manager<'_> {
     /// Portals write to the top pages of stacks.
     fn map_aliases(&self, new: &New) -> Result<(), Error> {
         let activations = self.record.activations.part(new.slot.activations);
-        for (stack, activation) in new.placement.stacks().zip(activations) {
-            let top = new.address(stack.end - PAGE_SIZE);
-            let page = self.tables.find(new.root, top).map(tables::page);
-            let alias = self.tables.find(new.root, stack_alias(activation.index()));
-            let (Some(page), Some(alias)) = (page, alias) else { return Err(Error::TooLarge) };
-            tables::map_over(alias, page, GLOBAL | READ | WRITE);
-        }
+        let mut stacks = new.placement.stacks().zip(activations);
+        stacks.try_for_each(|(stack, one)| self.map_alias(new.root, new.address(stack.end), one))
+    }
+
+    /// The same of the stack of an activation, which ends at `end` and is mapped.
+    fn map_alias(&self, root: Root, end: u64, of: Entry<Activation>) -> Result<(), Error> {
+        let page = self.tables.find(root, end - PAGE_SIZE).map(tables::page);
+        let alias = self.tables.find(root, stack_alias(of.index()));
+        let (Some(page), Some(alias)) = (page, alias) else { return Err(Error::TooLarge) };
+        tables::map_over(alias, page, GLOBAL | READ | WRITE);
         Ok(())
     }
 

@@ -4,13 +4,14 @@
 //! whoever goes by the record (`start_address`, `entries`, `space`) finds in it what is there, as in any other.
 
 use super::name;
+use super::record::write_activation;
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::numbers::Stage;
-use crate::tables::{self, EXECUTE, GLOBAL, OWN, READ, Root, USER, VALID, WRITE};
+use crate::tables::{self, EXECUTE, OWN, READ, Root, USER, VALID, WRITE};
 use cairn_abi::address::*;
 use cairn_abi::fork::Quotas;
-use cairn_abi::loadable::{Slot, stack_alias};
+use cairn_abi::loadable::{Slot, descriptor};
 use cairn_abi::log::LEVEL;
 use cairn_abi::page_table::target;
 use cairn_abi::record::*;
@@ -49,8 +50,7 @@ impl Manager<'_> {
         if origin.children == 0 {
             return Err(Error::NotAllowed);
         }
-        let shares = origin.leader != parent || origin.next_fellow != InstanceId(0);
-        if origin.in_kernel != 0 || origin.run_to_completion != 0 || shares {
+        if origin.in_kernel != 0 || origin.run_to_completion != 0 || !of_parent.is_alone() {
             return Err(Error::NotSupported);
         }
         let is_own = |address: u64| (address ^ origin.start_address) < REGION_SIZE;
@@ -104,25 +104,17 @@ impl Manager<'_> {
         let from = self.tables.root(origin.space).ok_or(Error::NotFound)?;
         let segments = self.places(origin.number)?.segments.count;
         let loadable = self.header.loadable;
-        let numbers = (loadable.start..loadable.end).filter_map(|one| u16::try_from(one).ok());
-        for number in numbers.map(InstanceId) {
-            let state = self.state.numbers.get(number)?;
-            if self.account(number).is_ok() || state.take(Stage::Unused).is_err() {
-                continue;
-            }
+        self.take_number(loadable.start..loadable.end, |number| {
             let (copy, slot) = (self.place(number)?.read(), self.places(number)?);
-            if copy.number == InstanceId(0) && copy.region == RegionId(number.0) {
-                let to = self.tables.root(copy.space).ok_or(Error::NotFound)?;
-                let fits = segments <= slot.segments.count && self.fits(origin, from, &copy)?;
-                if fits {
-                    return Ok(Pair { origin: *origin, from, copy, to, slot });
-                }
-                state.set(Stage::Unused);
+            if copy.number != InstanceId(0) || copy.region != RegionId(number.0) {
+                return Err(Error::Exhausted);
+            }
+            let to = self.tables.root(copy.space).ok_or(Error::NotFound)?;
+            if segments > slot.segments.count || !self.fits(origin, from, &copy)? {
                 return Err(Error::TooLarge);
             }
-            state.set(Stage::Unused);
-        }
-        Err(Error::Exhausted)
+            Ok(Pair { origin: *origin, from, copy, to, slot })
+        })
     }
 
     /// Whether all that an instance has of its own is as far in its region as a copy has page tables.
@@ -194,15 +186,7 @@ impl Manager<'_> {
     fn copy_activations(&self, number: InstanceId, pair: &Pair) {
         for (origin, activation) in self.activations_of(pair) {
             let windows = pair.copy.entries + (origin.windows() - pair.origin.entries);
-            let index = activation.index();
-            activation.write(&Activation {
-                index,
-                queue: u32::MAX,
-                instance: number,
-                client: InstanceId(0),
-                reserved: 0,
-                windows,
-            });
+            write_activation(activation, number, windows);
         }
     }
 
@@ -225,10 +209,9 @@ impl Manager<'_> {
         for segment in self.segments_of(own).map(Entry::read) {
             let (first, end) = (segment.address, segment.address + segment.size);
             let is_for_calls = segment.content == CONTENT_CLIENT_STACK;
-            let stack = self.activations_of(pair).find(|(origin, _)| {
-                let page = (origin.windows() - pair.origin.entries) / 8;
-                let window = pair.origin.start_address + page * PAGE_SIZE;
-                window - ACTIVATION_WINDOWS + ACTIVATION_STACK_TOP == end
+            let stack = self.activations_of(pair).find(|(activation, _)| {
+                let [(_, top), ..] = descriptor(&pair.origin, &activation.read());
+                top == end
             });
             if is_for_calls && stack.is_none() {
                 // The copy serves fewer at a time.
@@ -242,10 +225,7 @@ impl Manager<'_> {
                 }
             }
             if let Some((_, activation)) = stack {
-                let page = self.tables.find(pair.to, end - PAGE_SIZE).map(tables::page);
-                let alias = self.tables.find(pair.to, stack_alias(activation.index()));
-                let (Some(page), Some(alias)) = (page, alias) else { return Err(Error::TooLarge) };
-                tables::map_over(alias, page, GLOBAL | READ | WRITE);
+                self.map_alias(pair.to, end, activation)?;
             }
             let place = if is_for_calls { stacks.next() } else { content.next() };
             let place = place.ok_or(Error::TooLarge)?;
@@ -292,10 +272,7 @@ impl Manager<'_> {
         let start = pair.origin.start_address;
         let allocated = self.base(pair.origin.number)?..self.end_of(&pair.origin, pair.from)?;
         let allocated = start + allocated.start..start + allocated.end;
-        let segments = self.segments_of(self.record(pair.origin.number)?);
-        let grown = segments
-            .filter(|segment| segment.content() == CONTENT_GROWTH)
-            .map(|segment| segment.address()..segment.address() + segment.size());
+        let grown = self.growth(self.record(pair.origin.number)?);
         for address in core::iter::once(allocated)
             .chain(grown)
             .flat_map(|range| range.step_by(PAGE_SIZE as usize))

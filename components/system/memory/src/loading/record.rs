@@ -1,6 +1,7 @@
 //! What the record says of an instance that is loaded.
 
 use super::{New, rights};
+use crate::live::Entry;
 use crate::manager::Manager;
 use cairn_abi::InstanceId;
 use cairn_abi::address::PAGE_SIZE;
@@ -19,6 +20,13 @@ fn name(text: &str) -> Name {
     let mut name = [0; NAME_SIZE];
     name.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = byte);
     name
+}
+
+/// An activation of a new instance, which no client has: where the page-table entries of its windows are.
+pub(super) fn write_activation(place: Entry<Activation>, instance: InstanceId, windows: u64) {
+    let index = place.index();
+    let (queue, client) = (u32::MAX, InstanceId(0));
+    place.write(&Activation { index, queue, instance, client, reserved: 0, windows });
 }
 
 impl Manager<'_> {
@@ -63,16 +71,7 @@ impl Manager<'_> {
         let activations = self.record.activations.part(activations);
         for (stack, activation) in new.placement.stacks().zip(activations) {
             let windows = Placement::windows(stack.end) / PAGE_SIZE * 8;
-            let index = activation.index();
-            let nobody = Activation {
-                index,
-                queue: u32::MAX,
-                instance: new.number,
-                client: InstanceId(0),
-                reserved: 0,
-                windows: record.entries + windows,
-            };
-            activation.write(&nobody);
+            write_activation(activation, new.number, record.entries + windows);
         }
         if let Ok(place) = self.place(new.number) {
             place.write(&entry);

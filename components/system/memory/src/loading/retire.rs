@@ -52,10 +52,9 @@ impl Manager<'_> {
         if record.essential() != 0 || record.run_to_completion() != 0 {
             return Err(Error::NotAllowed);
         }
-        let shares = record.leader() != instance || record.next_fellow() != InstanceId(0);
         let has_devices = self.record.devices.iter().any(|one| one.instance() == instance)
             || self.record.interrupts.iter().any(|one| one.instance() == instance);
-        if shares || has_devices {
+        if !record.is_alone() || has_devices {
             return Err(Error::NotSupported);
         }
         Ok(())

@@ -17,7 +17,7 @@ use cairn_abi::record::{CONTENT_CLIENT_STACK, CONTENT_GROWTH, Export, Instance, 
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
 use cairn_loader::package::Head;
-use cairn_loader::placement::{Placement, Wanted};
+use cairn_loader::placement::Placement;
 use core::mem::offset_of;
 use core::ops::Range;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -55,12 +55,12 @@ impl<'a> Manager<'a> {
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
         let name = name_of_successor(&record.name());
-        let (wanted, at) = self.place_for(record, head)?;
-        let placement = Placement::at(&wanted, at, record.region());
+        let placement = self.place_for(record, head);
         if placement.end() > record.entries_span() {
             return Err(Error::TooLarge);
         }
         let linked = Linked { of, region: record.start_address() };
+        let at = placement.image().start;
         let number = self.make_linked(parent, name, head, Some((placement, linked)))?;
         match self.check_exports(of, number) {
             Ok(()) => Ok((number, at)),
@@ -75,41 +75,41 @@ impl<'a> Manager<'a> {
     /// Whether the content of an instance can be exchanged for such a package's.
     fn check_exchangeable(&self, record: Entry<Instance>, head: &Head) -> Result<(), Error> {
         let (number, startup) = (record.number(), self.startup(record)?);
-        let is_alone = record.leader() == number && record.next_fellow() == InstanceId(0);
         // Devices know where memory for DMA is.
         let has_dma = word(startup, offset_of!(Startup, dma_size)) != 0;
         let same_float = record.read().float == u16::from(head.numbers().float);
         // A copy of another one has its region.
         let has_own = record.region().0 == number.0;
-        let can_be =
-            record.in_kernel() == 0 && record.run_to_completion() == 0 && is_alone && has_own;
+        let can_be = record.in_kernel() == 0
+            && record.run_to_completion() == 0
+            && record.is_alone()
+            && has_own;
         self.places(number)?;
         if can_be && !has_dma && same_float { Ok(()) } else { Err(Error::NotSupported) }
     }
 
     /// Where a successor lies: where its predecessor was, if the stacks of its clients are behind it, or else behind all that there is.
-    fn place_for(&self, record: Entry<Instance>, head: &Head) -> Result<(Wanted, u64), Error> {
-        let numbers = head.numbers();
-        let wanted = Wanted {
-            image: numbers.image_size.into(),
-            heap: numbers.heap,
-            stack: numbers.stack,
-            ..Wanted::default()
-        };
-        let (start, region) = (record.start_address(), record.region());
-        let stacks = || {
-            let all = self.segments_of(record);
-            let stacks = all.filter(|segment| segment.content() == CONTENT_CLIENT_STACK);
-            stacks.map(move |one| one.address() - start..one.address() + one.size() - start)
-        };
-        let home = IMAGE_OFFSET + image_spread(region);
+    fn place_for(&self, record: Entry<Instance>, head: &Head) -> Placement {
+        let (wanted, region) = (head.wanted(0), record.region());
+        let start = record.start_address();
+        let home = Placement::new(&wanted, region);
+        let stacks = || self.client_stacks(record).map(|one| one.address() - start);
         // The page below a stack stays unmapped.
-        let first = stacks().map(|stack| stack.start - PAGE_SIZE).min();
-        if first.is_none_or(|first| Placement::at(&wanted, home, region).end() <= first) {
-            return Ok((wanted, home));
+        if stacks().all(|stack| home.end() <= stack - PAGE_SIZE) {
+            return home;
         }
-        let behind = stacks().map(|stack| Placement::windows(stack.end)).max().unwrap_or(home);
-        Ok((wanted, behind.next_multiple_of(ACTIVATION_STRIDE) + ACTIVATION_STRIDE))
+        let ends = self.client_stacks(record).map(|one| one.address() + one.size() - start);
+        let behind = ends.map(Placement::windows).max().unwrap_or_default();
+        let at = behind.next_multiple_of(ACTIVATION_STRIDE) + ACTIVATION_STRIDE;
+        Placement::at(&wanted, at, region)
+    }
+
+    /// The stacks on which clients of an instance run.
+    fn client_stacks(
+        &self,
+        record: Entry<Instance>,
+    ) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
+        self.segments_of(record).filter(|one| one.content() == CONTENT_CLIENT_STACK)
     }
 
     /// Whether a successor serves each export of an instance, with the same methods.
@@ -133,8 +133,7 @@ impl<'a> Manager<'a> {
     /// What an instance takes of its quota with the content of its successor; `Exhausted`: more than it has.
     pub(super) fn finish_successor(&self, successor: Entry<Instance>) -> Result<(), Error> {
         let record = self.record(successor.successor_of())?;
-        let stacks = self.segments_of(record).filter(|one| one.content() == CONTENT_CLIENT_STACK);
-        let stacks: u64 = stacks.map(|one| one.size()).sum();
+        let stacks: u64 = self.client_stacks(record).map(|one| one.size()).sum();
         let used = stacks + successor.memory_used();
         successor.set(offset_of!(Instance, memory_used), used);
         if used > record.memory() { Err(Error::Exhausted) } else { Ok(()) }
