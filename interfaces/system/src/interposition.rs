@@ -15,7 +15,7 @@ pub trait Interposition {
     /// are nearer to the client. It lasts, whoever of them starts again, until it is taken back or one is gone for good; with
     /// `falls_back` only until the interposer dies: else its clients find an error until it has started again. The
     /// value is how many portals.
-    /// `NotFound`: it registered no entrance; `NotAllowed`: of a client that the system cannot do without; `NotSupported`: the interposer
+    /// `NotFound`: it registered no entrance, or this was taken back meanwhile; `NotAllowed`: of a client that the system cannot do without; `NotSupported`: the interposer
     /// runs to completion, or in the kernel domain; `Busy`: it stands there already; `BadArgument`: no such instance;
     /// `Exhausted`: the interposer's part of portals, of entries of its table (its key `portals`), or of
     /// stacks; nothing is wrapped then.
@@ -27,8 +27,11 @@ pub trait Interposition {
         falls_back: bool,
     ) -> Result<u64, Error>;
     /// Takes this back, with the same names: the portals lead where they did before. Calls that are on their way come home as ever.
+    /// `Exhausted`: a later interposer, which stands before it, has no room for portals to what is behind: it is taken away first. Whoever
+    /// does not come to the end, or is called home, leaves what can be taken back once more; nothing new is wrapped meanwhile.
     fn unwrap(&self, client: &str, server: &str, interposer: &str) -> Result<u64, Error>;
-    /// Who stands between whom, as text: client, server (`*`: all) and interface (`greeter/Echo`), interposer; `NotFound` behind the last. The value is the
+    /// Who stands between whom, as text: client, server (`*`: all) and interface (`greeter/Echo`), interposer, and ` falls back`, or ` ends`: it
+    /// was not taken back to the end. Later ones are behind; `NotFound` behind the last. The value is the
     /// length of the text.
     fn rule(&self, number: u64, text: &mut [u8]) -> Result<usize, Error>;
 }

@@ -237,9 +237,11 @@ pub fn list(_words: &[Word], screen: &mut Screen) -> Result {
             result = writeln!(screen, "{header}");
             any = true;
         }
-        let (rule, until) = match text.strip_suffix(" falls back") {
-            Some(rule) => (rule, "death"),
-            None => (text, "unwrap"),
+        let (rule, until) = match (text.strip_suffix(" falls back"), text.strip_suffix(" ends")) {
+            (Some(rule), _) => (rule, "death"),
+            // An `unwrap` was cut short: whoever does it again comes to the end.
+            (_, Some(rule)) => (rule, "now"),
+            _ => (text, "unwrap"),
         };
         let text = Line::<160>::of(format_args!("{rule} {until}"));
         let row = Row { columns: COLUMNS, text: text.text() };

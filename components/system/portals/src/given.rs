@@ -49,6 +49,8 @@ fn describe(manager: &Manager, memory: &Memory, given: &Given<'_>, line: &mut Te
                 write!(line, ":{control:#x}")?;
             }
         }
+        (Kind::Semaphore(_), _) => line.write_str("(semaphore)")?,
+        (Kind::Lock(_), _) => line.write_str("(lock)")?,
         _ => line.write_str("?")?,
     }
     let methods = export.map_or(&[][..], |export| memory.layout().methods_of(export));

@@ -8,6 +8,7 @@ mod exchange;
 mod grants;
 mod hold;
 mod retire;
+mod rules;
 pub(crate) mod wrap;
 
 use crate::area::GRANULE;

@@ -3,12 +3,14 @@
 
 use crate::blocks::{Block, Kind};
 use crate::crossing::{Entry, Target};
+use crate::grants::Grant;
 use crate::known::Known;
 use crate::machine::Machine;
 use crate::make::Maker;
 use crate::refusals::Missing;
 use crate::registrations::{Registration, Registrations};
 use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
+use cairn_abi::record::Method;
 use cairn_abi::{Error, InstanceId};
 
 /// The scheduler's interfaces of what it makes for others.
@@ -75,7 +77,7 @@ impl Synchronisation {
         made
     }
 
-    /// Makes portals in a client's table to what `owner` made; P and V are hybrids.
+    /// Makes portals in a client's table to what `owner` made.
     fn connect<M: Machine>(
         &self,
         maker: &mut Maker,
@@ -84,19 +86,37 @@ impl Synchronisation {
         kind: Kind,
         owner: InstanceId,
     ) -> Result<u64, Error> {
+        let (target, methods) = self.target(maker, machine, kind, owner)?;
+        maker.open(machine, client, &target, methods.len(), |index| entry(kind, &methods[index]))
+    }
+
+    /// What portals to what `owner` made lead to, and its methods.
+    fn target<M: Machine>(
+        &self,
+        maker: &Maker,
+        machine: &M,
+        kind: Kind,
+        owner: InstanceId,
+    ) -> Result<(Target, &'static [Method]), Error> {
         let (export, constant) = match kind {
             Kind::Semaphore(index) => (self.semaphore_export, index),
             Kind::Lock(index) => (self.lock_export, index),
             _ => return Err(Error::BadArgument),
         };
         let export = machine.layout().export(export as usize)?;
-        let methods = machine.layout().methods_of(export);
         let target = Target::of(kind, maker.scheduler()).ends_with(owner);
-        let target = Target { constant: constant.into(), ..target };
-        maker.open(machine, client, &target, methods.len(), |index| match kind {
-            Kind::Semaphore(_) => Entry::of_semaphore(&methods[index]),
-            _ => Entry::of(&methods[index]),
-        })
+        Ok((Target { constant: constant.into(), ..target }, machine.layout().methods_of(export)))
+    }
+
+    /// Whether a client knows the interface of what it gets.
+    fn check(&self, kind: Kind, known: Known<'_>) -> Result<(), Error> {
+        let interfaces = self.interfaces.ok_or(Error::NotSupported)?;
+        let interface = match kind {
+            Kind::Semaphore(_) => interfaces.semaphore,
+            _ => interfaces.lock,
+        };
+        let methods = interface.methods.iter().take(interface.method_count as usize);
+        known.check(interface.version, methods.map(|method| &method.letters))
     }
 
     /// Makes portals in a client's table to what `owner` published, if the client knows its interface.
@@ -108,16 +128,25 @@ impl Synchronisation {
         kind: Kind,
         known: Known<'_>,
     ) -> Result<u64, Error> {
-        let interfaces = self.interfaces.ok_or(Error::NotSupported)?;
-        let interface = match kind {
-            Kind::Semaphore(_) => interfaces.semaphore,
-            _ => interfaces.lock,
-        };
-        let methods = interface.methods.iter().take(interface.method_count as usize);
-        known.check(interface.version, methods.map(|method| &method.letters))?;
+        self.check(kind, known)?;
         // Of a maker that is dying no client gets more.
         maker.living(machine, owner)?;
         self.connect(maker, machine, client, kind, owner)
+    }
+
+    /// Makes portals in a receiver's table to what `owner` made and was passed on.
+    pub fn accept<M: Machine>(
+        &self,
+        maker: &mut Maker,
+        machine: &M,
+        grant: Grant,
+        (kind, owner): (Kind, InstanceId),
+        known: Known<'_>,
+    ) -> Result<u64, Error> {
+        self.check(kind, known)?;
+        maker.living(machine, owner)?;
+        let (target, methods) = self.target(maker, machine, kind, owner)?;
+        maker.accept(machine, grant, &target, methods.len(), |index| entry(kind, &methods[index]))
     }
 
     /// Ends what the owner of a block closes, for all its holders, if it is a semaphore or a lock; `Busy` while threads
@@ -142,5 +171,13 @@ impl Synchronisation {
             registrations.forget_of(owner, |candidate| candidate.number == number);
         }
         Ok(())
+    }
+}
+
+/// A method of a semaphore or lock; P and V are hybrids.
+fn entry(kind: Kind, method: &Method) -> Entry {
+    match kind {
+        Kind::Semaphore(_) => Entry::of_semaphore(method),
+        _ => Entry::of(method),
     }
 }

@@ -39,6 +39,8 @@ pub struct Rule {
     pub falls_back: bool,
     /// The client is a copy of the interposer, and has nothing but through it: this lasts as long as the client.
     pub is_of_copy: bool,
+    /// It is being taken back: what is wrapped by it still is not for long, and nothing more is.
+    pub ends: bool,
 }
 
 impl Rule {
@@ -50,6 +52,7 @@ impl Rule {
         entry: 0,
         falls_back: false,
         is_of_copy: false,
+        ends: false,
     };
 
     /// An interposer between a client and a server, as it is asked for.
@@ -61,7 +64,7 @@ impl Rule {
     pub fn applies_to(&self, client: InstanceId, server: InstanceId) -> bool {
         let is = |wanted: InstanceId, one| wanted == NO_INSTANCE || wanted == one;
         let is_end = client == self.interposer || server == self.interposer;
-        is(self.client, client) && is(self.server, server) && !is_end
+        is(self.client, client) && is(self.server, server) && !is_end && !self.ends
     }
 
     /// Whether it puts the same between the same.

@@ -190,7 +190,11 @@ impl interfaces::InstanceControl for Server {
     }
 
     fn retire_made(&self) -> Result<(), Error> {
-        begun()?.made_only().try_for_each(|record| retire(record.number))
+        begun()?.made_only().try_for_each(|record| match retire(record.number) {
+            // The worker has come to the end of it.
+            Err(Error::NotFound) => Ok(()),
+            ended => ended,
+        })
     }
 }
 

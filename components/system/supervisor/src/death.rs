@@ -331,7 +331,7 @@ impl System {
     }
 
     /// Looks at the next thread that has to come back. When none is left, nothing names its domain.
-    fn wait_for_one(&self, record: &Instance) {
+    fn wait_for_one(&self, record: &'static Instance) {
         let state = state(record.number);
         let at = state.cursor.load(Relaxed);
         if let Some(index) = state.away.next(at) {
@@ -349,7 +349,13 @@ impl System {
             }
             return;
         }
-        let has_children = || !self.is_on_trial(record.leader) && self.has_children(record.leader);
+        // What one on trial had loaded or prepared stays, and so does its successor.
+        let is_on_trial = self.is_on_trial(record.leader);
+        let ends_one = |fellow: &Instance| self.end_next_made_for(fellow.number);
+        if state.away.next(0).is_none() && !is_on_trial && self.fellows(record).any(ends_one) {
+            return;
+        }
+        let has_children = || !is_on_trial && self.has_children(record.leader);
         if state.away.next(0).is_none() && !has_children() {
             let has_owner = imports::DEVICES.get().is_some();
             let next = if has_owner { Phase::Quieting } else { Phase::Releasing };

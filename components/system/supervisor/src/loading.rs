@@ -2,6 +2,11 @@
 //!
 //! One that goes dies first, as any other, and does not live again: behind its death one manager after the other forgets it, the
 //! memory manager last, which empties what the record says of it. Until then its number is nobody else's.
+//!
+//! One that was made and has not begun is its loader's: that thread goes from manager to manager with it, and what one of them forgets
+//! before it comes there would be made anew behind its back. So its parent's death waits until the loader has it begin, which is refused
+//! then, or takes it back: what was only prepared ends when no thread is in its parent, or came from there, any more. If the loader
+//! dies, what it had made ends when no thread is in that any more.
 
 use crate::component as imports;
 use crate::death::Reason;
@@ -104,15 +109,35 @@ impl System {
         Ok(())
     }
 
-    /// Ends a child of an instance that dies; whether there was one.
+    /// Ends a child of an instance that dies; whether there was one. One that has not begun is its loader's.
     pub fn end_next_child(&self, parent: InstanceId) -> bool {
         let mut children = self.children(parent);
-        let Some(child) = children.find(|child| !state(child.number).retires.load(Relaxed)) else {
-            return false;
+        let ends = |child: &&Instance| {
+            let state = state(child.number);
+            state.is_present() && !state.retires.load(Relaxed)
         };
-        let ended = self.end_for_good(child);
-        self.expect("end", child, ended);
+        children.find(ends).is_some_and(|child| self.end_one(child))
+    }
+
+    fn end_one(&self, record: &'static Instance) -> bool {
+        let ended = self.end_for_good(record);
+        self.expect("end", record, ended);
         ended.is_ok()
+    }
+
+    /// No thread is in an instance that died, or came from there: nobody has what was made for it begin any more, or, if it is a loader,
+    /// what it had made. The next of that ends; whether there was one.
+    pub fn end_next_made_for(&self, dead: InstanceId) -> bool {
+        let loadable = self.header.loadable;
+        let is_left = |record: &&Instance| !state(record.number).is_present();
+        if loadable.start == loadable.end || !self.made_only().any(|record| is_left(&record)) {
+            return false;
+        }
+        let is_loader = self.makes_instances(dead);
+        // A successor is the loader's until what it is for is done, whoever asked for that.
+        let is_prepared = |one: &Instance| one.parent == dead && one.successor_of == InstanceId(0);
+        let ends = |one: &&Instance| is_left(one) && (is_loader || is_prepared(one));
+        self.made_only().find(ends).is_some_and(|record| self.end_one(record))
     }
 
     /// Whether an instance that is dead still has children, which have their quotas from it.

@@ -7,12 +7,13 @@ use cairn::time::ticks;
 use cairn::{DomainId, Error, InstanceId, environment};
 use cairn_abi::address::{PORTAL_CODE, THREADS};
 use cairn_abi::descriptor::is_name;
-use cairn_abi::record::{Device, Export, Header, Instance, Interrupt, Symbol, Thread};
+use cairn_abi::record::{Device, Export, Header, Instance, Interrupt, Portal, Symbol, Thread};
 use cairn_abi::text::Visible;
 use cairn_interfaces::ThreadState;
-use cairn_supervisor::instances::{InstanceState, Instances};
+use cairn_supervisor::instances::{InstanceState, Instances, Phase};
 use cairn_supervisor::stack::Words;
 use cairn_supervisor::standing::Standing;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// The states of all instances.
 pub static INSTANCES: Instances = Instances::new();
@@ -37,6 +38,7 @@ pub struct System {
     interrupts: &'static [Interrupt],
     pub symbols: &'static [Symbol],
     exports: &'static [Export],
+    portals: &'static [Portal],
     first_threads: &'static [Thread],
     names: &'static [u8],
     threads: Section,
@@ -58,6 +60,7 @@ impl System {
             interrupts: record.table(record.header.interrupts),
             symbols: record.table(record.header.symbols),
             exports: record.table(record.header.exports),
+            portals: record.table(record.header.portals),
             first_threads: record.table(record.header.threads),
             names: record.table(record.header.symbol_names),
             threads: environment::section("threads")?,
@@ -101,10 +104,23 @@ impl System {
         all.iter().filter(is_child)
     }
 
-    /// The instances that were made and never begun.
+    /// The instances that were made and never begun, those that end included.
     pub fn made_only(&self) -> impl Iterator<Item = &'static Instance> {
-        let is_made = |record: &&Instance| record.is_there() && !state(record.number).is_present();
+        let is_made = |record: &&Instance| {
+            let state = state(record.number);
+            let ends = state.phase() == Phase::Retiring && state.started.load(Relaxed) == 0;
+            record.is_there() && (!state.is_present() || ends)
+        };
         self.instances.iter().filter(is_made)
+    }
+
+    /// Whether an instance of the description is connected to what begins instances.
+    pub fn makes_instances(&self, instance: InstanceId) -> bool {
+        let own = environment::startup().instance;
+        let begins =
+            |export: &Export| export.instance == own && is_name(&export.name, b"instances");
+        let leads = |portal: &Portal| self.exports.get(portal.export as usize).is_some_and(begins);
+        self.portals.iter().any(|portal| portal.client == instance && leads(portal))
     }
 
     /// Whether devices have something to do with an instance.

@@ -49,14 +49,16 @@ impl Names {
     }
 }
 
-/// Takes a rule back, and all wraps of it.
+/// Takes a rule back, and all wraps of it. A thread that is called home from here leaves the rule, as one that ends.
 fn take_back(rule: &Rule) -> Result<u64, Error> {
-    locked(|manager, _| manager.remove_rule(rule))?;
     let mut portals = 0;
     loop {
-        match locked(|manager, machine| manager.unwrap_step(machine, rule))? {
-            0 => return Ok(portals),
-            more => portals += more,
+        match locked(|manager, machine| manager.unwrap_step(machine, rule)) {
+            Ok(0) => return Ok(portals),
+            Ok(more) => portals += more,
+            // Another thread came to the end of it.
+            Err(Error::NotFound) if portals > 0 => return Ok(portals),
+            Err(error) => return Err(error),
         }
     }
 }
@@ -90,7 +92,15 @@ pub(super) fn stand_as_described(interposer: InstanceId) -> Result<(), Error> {
             locked(|manager, machine| Ok(manager.next_described(machine, from, interposer)))?;
         let Some(server) = next else { return Ok(()) };
         from = server.0 + 1;
-        match put(Rule::between(NO_INSTANCE, server, interposer)) {
+        let wanted = Rule::between(NO_INSTANCE, server, interposer);
+        // An `unwrap` was cut short, in this life or before: it comes to its end first.
+        if locked(|manager, _| Ok(manager.ends(&wanted)))? {
+            match take_back(&wanted) {
+                Ok(_) | Err(Error::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        match put(wanted) {
             // It stands there since its last life.
             Ok(_) | Err(Error::Busy) => {}
             Err(error) => return Err(error),
@@ -134,7 +144,11 @@ impl Interposition for Server {
             let Rule { client, server, interposer, interface, .. } = *rule;
             let by = name_text(&interface);
             let separator = if by.is_empty() { "" } else { "/" };
-            let falls_back = if rule.falls_back { " falls back" } else { "" };
+            let falls_back = match (rule.ends, rule.falls_back) {
+                (true, _) => " ends",
+                (false, true) => " falls back",
+                (false, false) => "",
+            };
             // What does not fit is left out.
             let _ = write!(
                 line,

@@ -58,9 +58,11 @@ impl Maker {
                     return Ok(0);
                 }
                 let next = end.min(first + ENTRIES_OF_STEP);
+                // A look at all instances.
+                let is_alone = self.instances.is_alone(record);
                 for entry in first..next {
                     // None: it is another's.
-                    let _ = self.clear_laid_out(machine, record, entry);
+                    let _ = self.clear_laid_out(machine, (record, is_alone), entry);
                 }
                 // The last step, in which nothing leads there any more, finds out whether a thread has come meanwhile.
                 return Ok(next as u64 + 1);
@@ -73,10 +75,15 @@ impl Maker {
     /// Clears an entry if the layout made it and it leads from or to an instance: of its own table the one with this number, if
     /// it does not share that, or if this is its connection; behind those the connections of all. A holder keeps its
     /// indexes, which lead nowhere.
-    fn clear_laid_out<M: Machine>(&self, machine: &M, gone: &Instance, entry: usize) -> Option<()> {
+    fn clear_laid_out<M: Machine>(
+        &self,
+        machine: &M,
+        (gone, is_alone): (&Instance, bool),
+        entry: usize,
+    ) -> Option<()> {
         let layout = machine.layout();
         let (domain, index) = match entry.checked_sub(layout.tables().entries()) {
-            None if self.instances.is_alone(gone) => (gone.domain, entry),
+            None if is_alone => (gone.domain, entry),
             None => {
                 let own = layout.connection(gone.number, entry)?;
                 (machine.entry(gone.domain, entry) == own.code).then_some((gone.domain, entry))?

@@ -69,24 +69,6 @@ impl Maker {
         &self.wraps
     }
 
-    /// Adds a rule, `Busy` if there is one like it.
-    pub fn add_rule(&mut self, rule: Rule) -> Result<(), Error> {
-        if self.wraps.rules.all().iter().any(|other| other.is_like(&rule)) {
-            return Err(Error::Busy);
-        }
-        self.wraps.rules.push(rule)
-    }
-
-    /// Takes rules back; how many.
-    pub fn remove_rules(&mut self, which: impl Fn(&Rule) -> bool) -> usize {
-        let mut count = 0;
-        while let Some(place) = self.wraps.rules.all().iter().position(&which) {
-            self.wraps.rules.remove(place);
-            count += 1;
-        }
-        count
-    }
-
     /// Whether the block or import of a client that begins at an index is wrapped by a rule.
     pub fn is_wrapped_by(&self, rule: &Rule, client: InstanceId, first: usize) -> bool {
         let mut wraps = self.wraps.wraps.all().iter().filter(|wrap| wrap.begins(client, first));

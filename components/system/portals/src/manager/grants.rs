@@ -88,7 +88,10 @@ impl Manager {
                 let method = |index: usize| Entry::plain(methods[index].0, methods[index].1);
                 self.maker.accept(machine, grant, &target, count, method)
             }
-            Kind::Semaphore(_) | Kind::Lock(_) => Err(Error::NotSupported),
+            kind @ (Kind::Semaphore(_) | Kind::Lock(_)) => {
+                let Manager { maker, synchronisation, .. } = self;
+                synchronisation.accept(maker, machine, grant, (kind, block.owner), known)
+            }
         }
     }
 

@@ -92,13 +92,17 @@ impl Manager {
         if !is_there(&interposer) { None } else { numbers.filter(is_there).min() }
     }
 
-    /// Wraps what a client has, as far as the rule says; how many portals.
+    /// Wraps what a client has, as far as the rule says; how many portals. `NotFound`: that is in force no more.
     pub fn wrap_client<M: Machine>(
         &mut self,
         machine: &M,
         rule: &Rule,
         client: InstanceId,
     ) -> Result<u64, Error> {
+        // It was taken back meanwhile.
+        if !self.rules().iter().any(|one| one.is_like(rule) && !one.ends) {
+            return Err(Error::NotFound);
+        }
         let Ok(record) = self.maker.instances().get(client) else { return Ok(0) };
         let is_meant = rule.client == NO_INSTANCE || rule.client == client;
         if !is_meant || !self.maker.can_be_wrapped(record) {
@@ -175,20 +179,20 @@ impl Manager {
         Ok(count as u64)
     }
 
-    /// Takes a rule back; what is wrapped by it stays so.
-    pub fn remove_rule(&mut self, wanted: &Rule) -> Result<(), Error> {
+    /// One step of taking a rule back: how many portals lead to the server again; 0: there are no more, and the rule is gone. Whoever does
+    /// not come to the end leaves a rule that another can take back. `NotFound`: there is none.
+    pub fn unwrap_step<M: Machine>(&mut self, machine: &M, wanted: &Rule) -> Result<u64, Error> {
         if self.rules().iter().any(|rule| rule.is_like(wanted) && rule.is_of_copy) {
             return Err(Error::NotAllowed);
         }
-        match self.maker.remove_rules(|rule| rule.is_like(wanted)) {
-            0 => Err(Error::NotFound),
-            _ => Ok(()),
+        if self.maker.end_rules(|rule| rule.is_like(wanted)) == 0 {
+            return Err(Error::NotFound);
         }
-    }
-
-    /// One step of unwrapping what is wrapped by a rule: how many portals lead to the server again; 0: there is nothing more.
-    pub fn unwrap_step<M: Machine>(&mut self, machine: &M, wanted: &Rule) -> Result<u64, Error> {
-        self.unwrap_some(machine, |wrap| wrap.rule.is_like(wanted))
+        let portals = self.unwrap_some(machine, |wrap| wrap.rule.is_like(wanted))?;
+        if portals == 0 {
+            self.maker.remove_rules(|rule| rule.is_like(wanted));
+        }
+        Ok(portals)
     }
 
     /// Unwraps some of what is chosen, the newest first.
@@ -221,9 +225,13 @@ impl Manager {
             return false;
         }
         let falls = |rule: &Rule| rule.interposer == interposer && rule.falls_back;
-        self.maker.remove_rules(falls);
-        // What cannot be made for another interposer around it leads to the dead.
-        self.unwrap_some(machine, |wrap| falls(&wrap.rule)).is_ok_and(|portals| portals > 0)
+        self.maker.end_rules(falls);
+        // What cannot be made for another interposer around it leads to the dead, until the rule can be taken back.
+        let unwrapped = self.unwrap_some(machine, |wrap| falls(&wrap.rule));
+        if unwrapped == Ok(0) {
+            self.maker.remove_rules(falls);
+        }
+        unwrapped.is_ok_and(|portals| portals > 0)
     }
 
     /// The same for an instance that is gone for good.
@@ -234,6 +242,11 @@ impl Manager {
     ) -> Result<bool, Error> {
         self.maker.remove_rules(|rule| rule.names(instance));
         Ok(self.unwrap_some(machine, |wrap| wrap.is_of(instance))? > 0)
+    }
+
+    /// Whether a rule is being taken back.
+    pub fn ends(&self, wanted: &Rule) -> bool {
+        self.rules().iter().any(|rule| rule.is_like(wanted) && rule.ends)
     }
 
     /// Who stands between whom.

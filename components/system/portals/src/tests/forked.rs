@@ -60,11 +60,10 @@ fn a_copy_has_what_its_parent_has_through_it() {
     let own = open(&mut world, COPY);
     assert_eq!(behind(&world, own).map(|one| one.server), Some(SERVER));
     // Nobody takes its parent away.
-    let rule = (COPY, NO_INSTANCE, PARENT);
-    assert_eq!(
-        world.manager.remove_rule(&Rule::between(rule.0, rule.1, rule.2)),
-        Err(Error::NotAllowed)
-    );
+    let rule = Rule::between(COPY, NO_INSTANCE, PARENT);
+    let World { machine, manager } = &mut world;
+    assert_eq!(manager.unwrap_step(machine, &rule), Err(Error::NotAllowed));
+    assert!(!manager.ends(&rule));
 }
 
 #[test]

@@ -39,7 +39,6 @@ impl World {
     fn unwrap(&mut self, rule: (InstanceId, InstanceId, InstanceId)) -> Result<u64, Error> {
         let World { machine, manager } = self;
         let rule = Rule::between(rule.0, rule.1, rule.2);
-        manager.remove_rule(&rule)?;
         let mut portals = 0;
         loop {
             match manager.unwrap_step(machine, &rule)? {
@@ -178,6 +177,28 @@ fn wraps_come_apart_in_any_order() {
         let left = world.free();
         assert_eq!(*free.get_or_insert(left), left, "nothing is left of it");
     }
+}
+
+#[test]
+fn who_is_called_home_while_it_unwraps_leaves_what_another_takes_back() {
+    let mut world = with_interposer();
+    let opened: Vec<_> = (0..20).map(|_| world.open()).collect();
+    let codes = |world: &World| opened.iter().map(|first| world.code(*first)).collect::<Vec<_>>();
+    let before = codes(&world);
+    world.wrap(RULE, false).unwrap();
+    let World { machine, manager } = &mut world;
+    let rule = Rule::between(RULE.0, RULE.1, RULE.2);
+    assert!(manager.unwrap_step(machine, &rule).unwrap() > 0, "its thread comes no further");
+    let wrapped = manager.wrap_client(machine, &rule, CLIENT);
+    assert_eq!(wrapped, Err(Error::NotFound), "nor does one that wraps meanwhile");
+    // Nobody stands before what the client gets now, and the rest can still be taken back.
+    let first = world.open();
+    assert_eq!(world.behind(CLIENT, first, 0), service(4));
+    assert_eq!(world.wrap(RULE, false), Err(Error::Busy));
+    assert!(world.unwrap(RULE).unwrap() > 0);
+    assert_eq!(world.unwrap(RULE), Err(Error::NotFound));
+    assert_eq!(codes(&world), before, "all lead to the server");
+    assert!(world.manager.maker().wraps().wraps.all().is_empty());
 }
 
 #[test]

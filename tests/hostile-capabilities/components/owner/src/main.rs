@@ -316,11 +316,16 @@ fn deposit() -> Result<(), Failed> {
     let refused = GRANTS.pass(&coin, BANK.first_portal(), Rights::ALL);
     expect!(refused.err(), Some(Error::NotAllowed));
     expect!(BANK.deposit(Grant::from_word(1 << 16)), Err(Error::NotFound));
-    // A semaphore has an owner that ends it.
+    // A semaphore's portal code has no second count; what was offered of it ends with it.
     let semaphore = succeed!(PORTALS.semaphore(0));
     let to = u64::from(ONE.first_portal());
     let first = u64::from(semaphore.first_portal());
-    expect!(GRANTS.grant(first, to, Rights::ALL), Err(Error::NotSupported));
+    for rights in [Rights::ALL.calls(1), Rights::ALL.until(1)] {
+        expect!(GRANTS.grant(first, to, rights), Err(Error::NotSupported));
+    }
+    // Nor is it a coin.
+    let grant = succeed!(GRANTS.pass(&semaphore, ONE.first_portal(), Rights::ALL));
+    expect!(ONE.keep(Grant::from_word(grant.word())), Err(Error::VersionMismatch));
     succeed!(PORTALS.close(first));
     expect!(BANK.melt(18), Ok(1));
     succeed!(close(coin));

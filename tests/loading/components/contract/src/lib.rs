@@ -22,6 +22,8 @@ pub trait Guest {
     fn fault(&self) -> Result<(), Error>;
     /// Has a package loaded; how that ended, as a status.
     fn load(&self, package: &str, name: &str) -> Result<i64, Error>;
+    /// The same, but for its beginning, which never comes.
+    fn prepare(&self, package: &str, name: &str) -> Result<i64, Error>;
     /// How many of so many pages it gets, and keeps.
     fn take_pages(&self, pages: u64) -> Result<u64, Error>;
 }

@@ -86,6 +86,14 @@ impl Guest for Server {
         Ok(load(package, name.text(&mut name_buffer)?))
     }
 
+    fn prepare(&self, package: ReadWindow<'_>, name: ReadWindow<'_>) -> Result<i64, Error> {
+        let (mut package_buffer, mut name_buffer) = ([0; 32], [0; 32]);
+        let package = package.text(&mut package_buffer)?;
+        let name = name.text(&mut name_buffer)?;
+        let loader = LOADER.get().ok_or(Error::NotSupported)?;
+        Ok(loader.prepare(package, name).map_or_else(Error::status, |_| 0))
+    }
+
     fn take_pages(&self, pages: u64) -> Result<u64, Error> {
         let memory = MEMORY.get().ok_or(Error::NotSupported)?;
         Ok((0..pages).take_while(|_| memory.allocate(1).is_ok()).count() as u64)

@@ -50,4 +50,24 @@ pub fn all(judge: &mut Judge) {
     drop(opened);
     judge.expect("unload", LOADER.unload("greedy"), Ok(()));
     judge.end("within its quota");
+    prepared(judge);
+}
+
+/// What was prepared and has not begun ends with its parent, which does not wait for it for ever.
+fn prepared(judge: &mut Judge) {
+    judge.start();
+    judge.expect("load", LOADER.load("greedy", "greedy").is_ok(), true);
+    let opened = Opened::of("greedy").expect("it is open");
+    let greedy = opened.proxy();
+    for life in ["first", "second"] {
+        let prepare = || greedy.prepare("crowd", "waiting").map(|status| status == 0);
+        judge.expect("a child that does not begin", (life, prepare()), (life, Ok(true)));
+        judge.expect("it is its one child", (life, prepare()), (life, Ok(false)));
+        judge.expect("it faults", (life, greedy.fault()), (life, Err(Error::Dead)));
+        harness::wait_until(|| greedy.number().is_ok());
+    }
+    judge.expect("in its third life", greedy.prepare("crowd", "waiting"), Ok(0));
+    drop(opened);
+    judge.expect("unload", LOADER.unload("greedy"), Ok(()));
+    judge.end("what was only prepared ends with its parent");
 }

@@ -47,6 +47,10 @@ impl Guest for Server {
         Err(Error::NotSupported)
     }
 
+    fn prepare(&self, _package: ReadWindow<'_>, _name: ReadWindow<'_>) -> Result<i64, Error> {
+        Err(Error::NotSupported)
+    }
+
     fn take_pages(&self, _pages: u64) -> Result<u64, Error> {
         Err(Error::NotSupported)
     }

@@ -1,0 +1,31 @@
+//! Which rules are in force.
+
+use super::Maker;
+use crate::wraps::Rule;
+use cairn_abi::Error;
+
+impl Maker {
+    /// Adds a rule, `Busy` if there is one like it.
+    pub fn add_rule(&mut self, rule: Rule) -> Result<(), Error> {
+        if self.wraps.rules.all().iter().any(|other| other.is_like(&rule)) {
+            return Err(Error::Busy);
+        }
+        self.wraps.rules.push(rule)
+    }
+
+    /// Nothing more is wrapped by these rules; how many there are.
+    pub fn end_rules(&mut self, which: impl Fn(&Rule) -> bool) -> usize {
+        let rules = self.wraps.rules.all_mut().iter_mut().filter(|rule| which(rule));
+        rules.map(|rule| rule.ends = true).count()
+    }
+
+    /// Forgets rules; how many.
+    pub fn remove_rules(&mut self, which: impl Fn(&Rule) -> bool) -> usize {
+        let mut count = 0;
+        while let Some(place) = self.wraps.rules.all().iter().position(&which) {
+            self.wraps.rules.remove(place);
+            count += 1;
+        }
+        count
+    }
+}
