@@ -33,14 +33,12 @@ pub struct Rule {
     pub interposer: InstanceId,
     /// By which interface, or zeros: by any.
     pub interface: [u8; NAME_SIZE],
-    /// Where it is entered.
+    /// Where it is entered; zero: not any more, see [`Rule::ends`].
     pub entry: u64,
     /// When it dies, the client calls the server itself again.
     pub falls_back: bool,
     /// The client is a copy of the interposer, and has nothing but through it: this lasts as long as the client.
     pub is_of_copy: bool,
-    /// It is being taken back: what is wrapped by it still is not for long, and nothing more is.
-    pub ends: bool,
 }
 
 impl Rule {
@@ -52,7 +50,6 @@ impl Rule {
         entry: 0,
         falls_back: false,
         is_of_copy: false,
-        ends: false,
     };
 
     /// An interposer between a client and a server, as it is asked for.
@@ -64,7 +61,12 @@ impl Rule {
     pub fn applies_to(&self, client: InstanceId, server: InstanceId) -> bool {
         let is = |wanted: InstanceId, one| wanted == NO_INSTANCE || wanted == one;
         let is_end = client == self.interposer || server == self.interposer;
-        is(self.client, client) && is(self.server, server) && !is_end && !self.ends
+        is(self.client, client) && is(self.server, server) && !is_end && !self.ends()
+    }
+
+    /// Whether it is being taken back: what is wrapped by it still is not for long, and nothing more is.
+    pub const fn ends(&self) -> bool {
+        self.entry == 0
     }
 
     /// Whether it puts the same between the same.

@@ -50,6 +50,7 @@ impl Names {
 }
 
 /// Takes a rule back, and all wraps of it. A thread that is called home from here leaves the rule, as one that ends.
+#[inline(never)]
 fn take_back(rule: &Rule) -> Result<u64, Error> {
     let mut portals = 0;
     loop {
@@ -64,6 +65,7 @@ fn take_back(rule: &Rule) -> Result<u64, Error> {
 }
 
 /// Puts an interposer before all that a rule is about; how many portals.
+#[inline(never)]
 fn put(wanted: Rule) -> Result<u64, Error> {
     let rule = locked(|manager, machine| manager.add_rule(machine, wanted))?;
     let clients = match rule.client {
@@ -144,7 +146,7 @@ impl Interposition for Server {
             let Rule { client, server, interposer, interface, .. } = *rule;
             let by = name_text(&interface);
             let separator = if by.is_empty() { "" } else { "/" };
-            let falls_back = match (rule.ends, rule.falls_back) {
+            let falls_back = match (rule.ends(), rule.falls_back) {
                 (true, _) => " ends",
                 (false, true) => " falls back",
                 (false, false) => "",

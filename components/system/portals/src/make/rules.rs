@@ -16,7 +16,7 @@ impl Maker {
     /// Nothing more is wrapped by these rules; how many there are.
     pub fn end_rules(&mut self, which: impl Fn(&Rule) -> bool) -> usize {
         let rules = self.wraps.rules.all_mut().iter_mut().filter(|rule| which(rule));
-        rules.map(|rule| rule.ends = true).count()
+        rules.map(|rule| rule.entry = 0).count()
     }
 
     /// Forgets rules; how many.

@@ -68,7 +68,7 @@ impl Manager {
         let mut number = 0;
         while let Some(rule) = self.maker.wraps().rules.all().get(number).copied() {
             number += 1;
-            if rule.client == parent && !rule.ends {
+            if rule.client == parent && !rule.ends() {
                 self.maker.add_rule(Rule { client: copy, is_of_copy: false, ..rule })?;
             }
         }

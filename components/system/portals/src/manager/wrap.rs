@@ -100,7 +100,7 @@ impl Manager {
         client: InstanceId,
     ) -> Result<u64, Error> {
         // It was taken back meanwhile.
-        if !self.rules().iter().any(|one| one.is_like(rule) && !one.ends) {
+        if !self.rules().iter().any(|one| one.is_like(rule) && !one.ends()) {
             return Err(Error::NotFound);
         }
         let Ok(record) = self.maker.instances().get(client) else { return Ok(0) };
@@ -246,7 +246,7 @@ impl Manager {
 
     /// Whether a rule is being taken back.
     pub fn ends(&self, wanted: &Rule) -> bool {
-        self.rules().iter().any(|rule| rule.is_like(wanted) && rule.ends)
+        self.rules().iter().any(|rule| rule.is_like(wanted) && rule.ends())
     }
 
     /// Who stands between whom.

@@ -177,8 +177,7 @@ fn a_semaphore_is_passed_on_and_ends_with_its_makers() {
         assert_eq!(world.machine.meaning(SECOND, first as usize), None);
         assert_eq!(world.take(SECOND, again, OTHER), Err(Error::NotFound));
         // What was not taken back goes with it.
-        let few = Rights { methods: 1, ..ALL };
-        let (_, second) = world.pass((CLIENT, made), SECOND, few);
+        let (_, second) = world.pass((CLIENT, made), SECOND, Rights { methods: 1, ..ALL });
         assert_eq!(world.machine.meaning(SECOND, second as usize), meaning);
         assert_eq!(world.machine.meaning(SECOND, second as usize + 1), None);
         let offered = world.offer((CLIENT, made), OTHER, ALL).unwrap();
