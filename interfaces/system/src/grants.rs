@@ -3,7 +3,7 @@
 use cairn::abi::grant::Peer;
 use cairn::abi::signature::Signature;
 use cairn::component::Interface;
-use cairn::{Caller, Error, Grant, Object, Passed};
+use cairn::{Caller, Error, Grant, InstanceId, Object, Passed, Place};
 
 /// The portal manager, for who passes objects on, and what it has opened, or accepts what others do.
 #[cairn::interface]
@@ -12,7 +12,8 @@ pub trait Grants {
     /// instance, `to` (`cairn_abi::grant::Peer`), with these rights, or what of them the caller has itself. The value names the
     /// grant: that instance alone can accept it, once. It lasts until it is revoked, the block ends of which it was made, or one
     /// of the two dies. `NotFound`: no such block; `NotAllowed`: it may not be passed on, or not to itself or its server;
-    /// `Exhausted`: more passes or calls than the caller has; `NotSupported`: a semaphore or a lock; `BadArgument`: no method is left.
+    /// `Exhausted`: more passes or calls than the caller has; `NotSupported`: a semaphore or a lock, for so many calls or until a time;
+    /// `BadArgument`: no method is left.
     fn grant(&self, caller: Caller, first: u64, to: u64, rights: Rights) -> Result<u64, Error>;
     /// Accepts what `from` (`cairn_abi::grant::Peer`) offered the caller by this word, if it is of the interface that the caller
     /// knows, as in `Portals::open`. The value is the first portal of a block of its own, which it can `close`. Methods without a
@@ -28,6 +29,14 @@ pub trait Grants {
     /// Takes a grant of the caller's back, with all that came of it: their portals lead nowhere from then on. Calls that are
     /// inside come back.
     fn revoke(&self, caller: Caller, word: u64) -> Result<(), Error>;
+    /// Portals of the caller's own to what an import of it leads to, whose first portal is `first`: a block that it may pass on, and
+    /// closes. The value is its first portal. `NotFound`: no import begins there that leads anywhere; `NotSupported`: a connection inside of a domain.
+    fn hold(&self, caller: Caller, first: u64) -> Result<u64, Error>;
+    /// For a server: what it granted `client` by this word, an object, comes where that reserved a `place` for an object of the server's, if it
+    /// is of the same interface: by reserving the client has accepted it. `NotFound`: no such reservation, or it was filled; or no such
+    /// grant; `NotAllowed`: for another server; `NotSupported`: it is no object; `VersionMismatch`: another interface. After an error it is
+    /// offered still.
+    fn fill(&self, caller: Caller, client: InstanceId, place: u64, word: u64) -> Result<(), Error>;
 }
 
 /// What a receiver may do: [`Rights::ALL`], and less.
@@ -156,6 +165,46 @@ impl GrantsProxy {
         let version = I::DESCRIPTOR.version;
         let first = self.accept(from.word(), grant.word(), version, signature.letters())?;
         u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
+    }
+
+    /// Passes an object on for one call, which is told the grant. If that call fails, nothing of it stays: whether its server had accepted
+    /// it or not.
+    pub fn pass_in<I: ?Sized, T>(
+        &self,
+        object: &Object<I>,
+        server: u32,
+        rights: Rights,
+        call: impl FnOnce(Grant<I>) -> Result<T, Error>,
+    ) -> Result<(T, Grant<I>), Error> {
+        let grant = self.pass(object, server, rights)?;
+        match call(grant) {
+            Ok(value) => Ok((value, grant)),
+            Err(error) => {
+                // It may be gone, if the server died.
+                let _ = self.take_back(grant);
+                Err(error)
+            }
+        }
+    }
+
+    /// What an import leads to whose first portal is `import`, to be passed on: the proxy's `first_portal`.
+    pub fn held<I: ?Sized>(&self, import: u32) -> Result<Object<I>, Error> {
+        let first = self.hold(import.into())?;
+        u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
+    }
+
+    /// For a server, in a method that returns an object: puts what it holds itself where the client wants it.
+    pub fn put<I: ?Sized>(
+        &self,
+        place: Place,
+        object: &Object<I>,
+        rights: Rights,
+    ) -> Result<(Object<I>, Grant<I>), Error> {
+        let grant = self.pass_to(object, place.client(), rights)?;
+        let filled = self.fill(place.client().0, place.word(), grant.word());
+        filled.inspect_err(|_| _ = self.take_back(grant))?;
+        let index = Place::index(place.word());
+        Ok((Object::from_first_portal(index), grant))
     }
 
     /// Takes back what this component passed on, with all that came of it.

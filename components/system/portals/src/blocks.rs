@@ -17,6 +17,8 @@
 //! What the client pays for, all states but `Free`, is counted for it alone, and whatever it asks for looks at
 //! its own blocks alone. What an instance made for others is a list too, so that taking it back looks at nothing else.
 
+mod made;
+
 use crate::entries::Entries;
 use cairn_abi::domain::{BLOCKS_MAXIMUM, DOMAINS_MAXIMUM};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
@@ -303,14 +305,9 @@ impl Blocks {
         account.first = place as u16;
         account.held += 1;
         let ends = Block { client, domain, server, owner, ..Block::FREE };
-        let mut block = Block { state, kind, count, is_import, ..ends };
-        let maker = &mut self.accounts[block.maker().index()];
-        let next_made = core::mem::replace(&mut maker.first_made, place as u16);
-        (block.first, block.code, block.next, block.next_made) = (first, code, next, next_made);
-        self.slots[place] = block;
-        if let Some(next) = self.slots.get_mut(usize::from(next_made)) {
-            next.previous_made = place as u16;
-        }
+        let block = Block { state, kind, count, is_import, ..ends };
+        self.slots[place] = Block { first, code, next, ..block };
+        self.enter_made(place);
         place
     }
 
@@ -333,20 +330,6 @@ impl Blocks {
     pub fn find_of(&self, client: InstanceId, which: impl Fn(&Block) -> bool) -> Option<&Block> {
         let mut open = self.of_client(client).map(|place| &self.slots[place]);
         open.find(|block| block.is_open() && which(block))
-    }
-
-    /// Place of the first block of which `maker` is the maker and that `which` accepts, behind the place `after`.
-    pub fn made_by(
-        &self,
-        maker: InstanceId,
-        after: Option<usize>,
-        which: impl Fn(&Block) -> bool,
-    ) -> Option<usize> {
-        let first = match after {
-            Some(place) => self.slots[place].next_made,
-            None => self.accounts[maker.index()].first_made,
-        };
-        self.list(first, |block| block.next_made).find(|place| which(&self.slots[*place]))
     }
 
     /// Place of a block that ends with an instance: one that it holds, or a live one of its own that another holds; `but_objects`: of
@@ -454,17 +437,8 @@ impl Blocks {
 
     /// Makes a block free that nothing knows any more.
     fn release(&mut self, place: usize) {
-        let Block { client, next, next_made, previous_made, .. } = self.slots[place];
-        match self.slots.get_mut(usize::from(previous_made)) {
-            Some(previous) => previous.next_made = next_made,
-            None => {
-                let maker = self.slots[place].maker();
-                self.accounts[maker.index()].first_made = next_made;
-            }
-        }
-        if let Some(next) = self.slots.get_mut(usize::from(next_made)) {
-            next.previous_made = previous_made;
-        }
+        self.leave_made(place);
+        let Block { client, next, .. } = self.slots[place];
         let account = &mut self.accounts[client.index()];
         account.held -= 1;
         if usize::from(account.first) == place {

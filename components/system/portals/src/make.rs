@@ -244,7 +244,7 @@ impl Maker {
         let place = self.blocks.add(first, &wanted, code);
         // A portal that is measured stays as it is.
         if kind != Kind::Export(u32::MAX) && self.has_rules() {
-            self.wrap_made(machine, (place, 0), &method, calls)?;
+            self.wrap_made(machine, (place, false, 0), &method, calls)?;
         }
         install(machine, domain, first, calls, published);
         Ok(())
@@ -275,7 +275,7 @@ impl Maker {
             self.generate(machine, ends, target, block.first(), &method, calls)?;
         self.blocks.fill(place, target.kind, code);
         if self.has_rules() {
-            self.wrap_made(machine, (place, 0), &method, calls)?;
+            self.wrap_made(machine, (place, true, 0), &method, calls)?;
         }
         install(machine, block.domain, block.first(), calls, published);
         Ok(())

@@ -146,7 +146,9 @@ impl Synchronisation {
         self.check(kind, known)?;
         maker.living(machine, owner)?;
         let (target, methods) = self.target(maker, machine, kind, owner)?;
-        maker.accept(machine, grant, &target, methods.len(), |index| entry(kind, &methods[index]))
+        maker.accept(machine, (grant, None), &target, methods.len(), |index| {
+            entry(kind, &methods[index])
+        })
     }
 
     /// Ends what the owner of a block closes, for all its holders, if it is a semaphore or a lock; `Busy` while threads

@@ -2,7 +2,7 @@
 
 use super::{Server, locked, who, with_known};
 use cairn::window::ReadWindow;
-use cairn::{Caller, Error};
+use cairn::{Caller, Error, InstanceId};
 use cairn_abi::grant::{self, Peer};
 use cairn_interfaces::{Grants, Rights};
 
@@ -35,5 +35,15 @@ impl Grants for Server {
     fn revoke(&self, caller: Caller, word: u64) -> Result<(), Error> {
         let client = who(caller)?;
         locked(|manager, machine| manager.revoke_grant(machine, client, word))
+    }
+
+    fn hold(&self, caller: Caller, first: u64) -> Result<u64, Error> {
+        let client = who(caller)?;
+        locked(|manager, machine| manager.hold(machine, client, first))
+    }
+
+    fn fill(&self, caller: Caller, client: InstanceId, place: u64, word: u64) -> Result<(), Error> {
+        let server = who(caller)?;
+        locked(|manager, machine| manager.fill_with(machine, server, (client, place), word))
     }
 }

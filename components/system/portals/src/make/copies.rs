@@ -49,7 +49,7 @@ impl Maker {
         }
         let wanted = Wanted { kind, client, domain, server, owner, count, is_import };
         let place = self.blocks.add(first, &wanted, Code::NONE);
-        self.wrap_made(machine, (place, 0), method, calls)?;
+        self.wrap_made(machine, (place, false, 0), method, calls)?;
         let wraps = self.wraps.wraps.all();
         if !wraps.iter().any(|one| one.client == client && self.is_of_copy(one, parent, first)) {
             self.close(machine, place);

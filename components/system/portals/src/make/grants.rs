@@ -90,12 +90,12 @@ impl Maker {
         Ok((grant, block))
     }
 
-    /// Makes the portals of a grant in its receiver's table: only those of the methods that it has a right to. The value is the
-    /// first index.
+    /// Makes the portals of a grant in its receiver's table, where that reserved a place for them, or anywhere: only those of the methods
+    /// that it has a right to. The value is the first index.
     pub fn accept<M: Machine>(
         &mut self,
         machine: &M,
-        grant: Grant,
+        (grant, reserved): (Grant, Option<usize>),
         target: &Target,
         count: usize,
         method: impl Fn(usize) -> Entry,
@@ -107,9 +107,14 @@ impl Maker {
         let Target { kind, server, owner, .. } = target;
         let ends = (self.instances.get(client)?, self.living(machine, server)?);
         let domain = ends.0.domain;
-        self.within_share(client)?;
-        let room = self.blocks.room(domain, count);
-        let first = room.map_err(|error| self.refuse(client, Missing::Entries, error))?;
+        let first = match reserved {
+            Some(place) => self.blocks.get(place).first(),
+            None => {
+                self.within_share(client)?;
+                let room = self.blocks.room(domain, count);
+                room.map_err(|error| self.refuse(client, Missing::Entries, error))?
+            }
+        };
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
         let (code, published) = self.generate(machine, ends, &target, first, &method, calls)?;
@@ -118,14 +123,40 @@ impl Maker {
                 *call = machine.layout().header.no_portal;
             }
         }
-        let wanted = Wanted { kind, client, domain, server, owner, count, is_import: false };
-        let place = self.blocks.add(first, &wanted, code);
+        let place = match reserved {
+            Some(place) => {
+                self.blocks.fill_of(place, kind, (server, owner), code);
+                place
+            }
+            None => {
+                let wanted =
+                    Wanted { kind, client, domain, server, owner, count, is_import: false };
+                self.blocks.add(first, &wanted, code)
+            }
+        };
         if self.has_rules() {
-            self.wrap_made(machine, (place, limits), &method, calls)?;
+            self.wrap_made(machine, (place, reserved.is_some(), limits), &method, calls)?;
         }
         self.grants.accept(grant, place);
         install(machine, domain, first, calls, published);
         Ok(first as u64)
+    }
+
+    /// The export that an import of a client leads to now, interposers apart, if one begins at this index.
+    pub fn export_behind<M: Machine>(
+        &self,
+        machine: &M,
+        client: InstanceId,
+        first: usize,
+    ) -> Option<u32> {
+        let Some(place) = self.exchanged(client, first) else {
+            return self.import_at(machine, client, first);
+        };
+        let block = self.blocks.open_at(client, place);
+        match block.filter(|block| block.first() == place)?.kind {
+            Kind::Export(number) => Some(number),
+            _ => None,
+        }
     }
 
     /// Address of the words that the portals of a client's block look at; zero: they look at none.

@@ -116,14 +116,14 @@ impl Maker {
     pub(super) fn wrap_made<M: Machine>(
         &mut self,
         machine: &M,
-        (place, limits): (usize, u64),
+        (place, is_reserved, limits): (usize, bool, u64),
         method: &dyn Fn(usize) -> Entry,
         calls: &mut [u64],
     ) -> Result<(), Error> {
         let made = self.wrap_new(machine, (place, limits), method, calls);
-        made.inspect_err(|_| match self.blocks.get(place).kind {
-            Kind::Object(..) => self.end(machine, place),
-            _ => self.close(machine, place),
+        made.inspect_err(|_| match is_reserved {
+            true => self.end(machine, place),
+            false => self.close(machine, place),
         })
     }
 
@@ -423,8 +423,8 @@ impl Maker {
         Ok(())
     }
 
-    /// The block or import of a client that begins at an index is no more: what interposers have of it leads nowhere. The caller
-    /// changes the client's table.
+    /// The block or import of a client that begins at an index is no more: what interposers have of it leads nowhere, also for
+    /// calls that were on their way when a wrap of it ended. The caller changes the client's table.
     #[cold]
     #[inline(never)]
     pub(super) fn forget_wraps<M: Machine>(
@@ -433,12 +433,24 @@ impl Maker {
         client: InstanceId,
         first: usize,
     ) {
-        while let Some(number) = self.wraps.newest(usize::MAX, |one| one.begins(client, first)) {
+        self.lead_nowhere(machine, |one| one.client == client && usize::from(one.first) == first);
+    }
+
+    /// What was on its way to a server when a wrap ended comes nowhere, since that is gone for good.
+    pub fn forget_server<M: Machine>(&mut self, machine: &M, server: InstanceId) {
+        self.lead_nowhere(machine, |one| one.leaves && one.server == server);
+    }
+
+    /// Ends the wraps that are chosen, those that are over already included: no thread gets through them any more.
+    fn lead_nowhere<M: Machine>(&mut self, machine: &M, chosen: impl Fn(&Wrap) -> bool) {
+        for number in 0..self.wraps.wraps.all().len() {
             let wrap = self.wraps.wraps.all()[number];
-            self.pools.give_back(wrap.wrapping);
-            self.end_behalf(machine, &wrap);
-            let left = Wrap { wrapping: Code::NONE, behalf: Code::NONE, leaves: true, ..wrap };
-            self.wraps.wraps.all_mut()[number] = left;
+            if chosen(&wrap) {
+                self.pools.give_back(wrap.wrapping);
+                self.end_behalf(machine, &wrap);
+                let left = Wrap { wrapping: Code::NONE, behalf: Code::NONE, leaves: true, ..wrap };
+                self.wraps.wraps.all_mut()[number] = left;
+            }
         }
     }
 

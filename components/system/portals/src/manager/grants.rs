@@ -7,6 +7,7 @@ use crate::grants::Grant;
 use crate::known::{Client, Known, refuse_itself};
 use crate::machine::Machine;
 use cairn_abi::grant::{Peer, Rights};
+use cairn_abi::record::Method;
 use cairn_abi::{Error, InstanceId};
 
 /// A grant, for people.
@@ -78,7 +79,7 @@ impl Manager {
                 let constant = if let Kind::Object(_, control) = block.kind { control } else { 0 };
                 let target = Target { constant, ..target };
                 let method = |index: usize| Entry::of(&methods[index]);
-                self.maker.accept(machine, grant, &target, count, method)
+                self.maker.accept(machine, (grant, None), &target, count, method)
             }
             Kind::Registration(number) => {
                 // What its server took back is passed on no more.
@@ -86,7 +87,7 @@ impl Manager {
                 let methods = &registration.methods[..registration.count];
                 known.check(registration.version, methods.iter().map(|(letters, _)| letters))?;
                 let method = |index: usize| Entry::plain(methods[index].0, methods[index].1);
-                self.maker.accept(machine, grant, &target, count, method)
+                self.maker.accept(machine, (grant, None), &target, count, method)
             }
             kind @ (Kind::Semaphore(_) | Kind::Lock(_)) => {
                 let Manager { maker, synchronisation, .. } = self;
@@ -104,6 +105,64 @@ impl Manager {
     ) -> Result<(), Error> {
         let client = client.alive(machine)?;
         self.maker.revoke_grant(machine, client, word)
+    }
+
+    /// What a server granted to a client by this word, an object, comes where the client reserved a place for an object of the server's.
+    pub fn fill_with<M: Machine>(
+        &mut self,
+        machine: &M,
+        server: Client,
+        (client, place): (InstanceId, u64),
+        word: u64,
+    ) -> Result<(), Error> {
+        let server = server.alive(machine)?;
+        self.maker.living(machine, client)?;
+        let layout = machine.layout();
+        let place = self.maker.blocks().reserved(client, place)?;
+        let (grant, block) = self.maker.offered(machine, client, server, word)?;
+        let reserved = self.maker.blocks().get(place).kind;
+        let (Kind::Object(wanted, _), Kind::Object(number, constant)) = (reserved, block.kind)
+        else {
+            return Err(Error::NotSupported);
+        };
+        let (wanted, export) = (layout.export(wanted as usize)?, layout.export(number as usize)?);
+        // It was reserved for who serves this export.
+        if wanted.instance != server {
+            return Err(Error::NotAllowed);
+        }
+        let methods = layout.methods_of(export);
+        let letters = |methods: &'static [Method]| methods.iter().map(|method| &method.letters);
+        if (wanted.version, &wanted.interface) != (export.version, &export.interface)
+            || letters(layout.methods_of(wanted)).ne(letters(methods))
+        {
+            return Err(Error::VersionMismatch);
+        }
+        let target = Target::of(block.kind, block.server).ends_with(block.owner);
+        let target = Target { constant, ..target };
+        let method = |index: usize| Entry::of(&methods[index]);
+        self.maker.accept(machine, (grant, Some(place)), &target, methods.len(), method).map(drop)
+    }
+
+    /// Opens what an import of a client leads to that begins at an index, as the description lets it: the first index of a block that it
+    /// may pass on.
+    pub fn hold<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        first: u64,
+    ) -> Result<u64, Error> {
+        let client = client.alive(machine)?;
+        let first = usize::try_from(first).map_err(|_| Error::NotFound)?;
+        let number = self.maker.export_behind(machine, client, first).ok_or(Error::NotFound)?;
+        let export = self.described(machine, number as usize)?;
+        let domain = |number| self.maker.instances().get(number).map(|one| one.domain);
+        // Calls inside of a domain have no portals.
+        if domain(client)? == domain(export.instance)? {
+            return Err(Error::NotSupported);
+        }
+        let methods = machine.layout().methods_of(export);
+        let target = Target::of(Kind::Export(number), export.instance);
+        self.maker.open(machine, client, &target, methods.len(), |index| Entry::of(&methods[index]))
     }
 
     /// The next grant that a client made, at this place of the table of grants or behind it, and its place.

@@ -241,6 +241,7 @@ impl Manager {
         instance: InstanceId,
     ) -> Result<bool, Error> {
         self.maker.remove_rules(|rule| rule.names(instance));
+        self.maker.forget_server(machine, instance);
         Ok(self.unwrap_some(machine, |wrap| wrap.is_of(instance))? > 0)
     }
 

@@ -1,6 +1,7 @@
 //! What is passed on: whoever tries what, a grant leads one receiver to what its granter holds, with no more rights than the
 //! granter has, and ends with that.
 
+mod kinds;
 mod model;
 
 use super::*;
@@ -156,38 +157,6 @@ fn what_cannot_be_granted() {
     assert_eq!(world.offer((CLIENT, first), SECOND, ALL), Err(Error::NotFound));
     assert_eq!(world.offer((SECOND, first), OTHER, ALL), Err(Error::NotFound));
     assert_eq!(world.borne(), [0; 3]);
-}
-
-#[test]
-fn a_semaphore_is_passed_on_and_ends_with_its_makers() {
-    let mut world = world();
-    for initial in [Some(3), None] {
-        let made = world.manager.make(&world.machine, client(CLIENT), initial).unwrap();
-        let meaning = world.machine.meaning(CLIENT, made as usize);
-        let (word, first) = world.pass((CLIENT, made), SECOND, passed_on(2));
-        assert_eq!(world.machine.meaning(SECOND, first as usize), meaning);
-        let (_, last) = world.pass((SECOND, first), OTHER, ALL);
-        assert_eq!(world.machine.meaning(OTHER, last as usize), meaning);
-        // Who made it has it for good; who has it cannot end it.
-        assert_eq!(world.offer((SECOND, first), CLIENT, ALL), Err(Error::NotAllowed));
-        world.give_up(OTHER, last);
-        assert_eq!(world.machine.meaning(CLIENT, made as usize), meaning);
-        let again = world.offer((SECOND, first), OTHER, ALL).unwrap();
-        assert_eq!(world.revoke(CLIENT, word), Ok(()));
-        assert_eq!(world.machine.meaning(SECOND, first as usize), None);
-        assert_eq!(world.take(SECOND, again, OTHER), Err(Error::NotFound));
-        // What was not taken back goes with it.
-        let (_, second) = world.pass((CLIENT, made), SECOND, Rights { methods: 1, ..ALL });
-        assert_eq!(world.machine.meaning(SECOND, second as usize), meaning);
-        assert_eq!(world.machine.meaning(SECOND, second as usize + 1), None);
-        let offered = world.offer((CLIENT, made), OTHER, ALL).unwrap();
-        world.give_up(CLIENT, made);
-        assert_eq!(world.machine.meaning(SECOND, second as usize), None);
-        assert_eq!(world.take(CLIENT, offered, OTHER), Err(Error::NotFound));
-        world.give_up(SECOND, first);
-        world.give_up(SECOND, second);
-        assert_eq!(world.borne(), [0; 3]);
-    }
 }
 
 #[test]

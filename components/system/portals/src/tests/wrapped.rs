@@ -1,5 +1,7 @@
 //! Interposers: what is wrapped, whatever else becomes of it, and that unwrapped all is as it was.
 
+mod grants;
+
 use super::*;
 use crate::blocks::NO_INSTANCE;
 use crate::wraps::Rule;
@@ -421,30 +423,4 @@ fn nothing_is_left_of_an_interposer_that_is_gone_for_good() {
     }
     assert_eq!((world.code(import), world.free()), (before, free));
     assert_eq!(world.manager.maker().pools_mut().kept(), kept, "no way back to it is left");
-}
-
-#[test]
-fn a_limited_grant_stays_one() {
-    use cairn_abi::grant::{Peer, Rights};
-    let mut world = with_interposer();
-    let first = world.open() as u64;
-    world.wrap(ALL, false).unwrap();
-    let World { machine, manager } = &mut world;
-    let rights = Rights { methods: 1, passes: 0, uses: 3, until: 0 };
-    let receiver = Peer::Instance(SECOND);
-    let word = manager.grant(machine, client(CLIENT), first, receiver, rights).unwrap();
-    let granter = Peer::Instance(CLIENT);
-    let index = manager.accept(machine, client(SECOND), granter, word, ANY).unwrap() as usize;
-    assert_eq!(machine.meaning(SECOND, index + 1), None, "no right to it");
-    let limits = manager.maker().limits_of(SECOND, index);
-    assert_ne!(limits, 0);
-    assert_eq!(world.behind(SECOND, index, 1), service(4));
-    let inner = inner_of(&world, SECOND, index);
-    assert_eq!(world.machine.meaning(BETWEEN, inner + 1), None, "nor has the interposer");
-    let code = world.machine.entry(domain_of(BETWEEN), inner);
-    let words = world.machine.words(code.wrapping_add_signed(LITERAL_LIMITS), 2);
-    assert_eq!(u64::from(words[0]) | u64::from(words[1]) << 32, limits, "it takes from the calls");
-    world.unwrap(ALL).unwrap();
-    assert_eq!(world.machine.meaning(SECOND, index), Some(service(4)));
-    assert_eq!(world.machine.meaning(SECOND, index + 1), None);
 }

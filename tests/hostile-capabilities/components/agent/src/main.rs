@@ -5,7 +5,7 @@
 
 use cairn::abi::grant::Peer;
 use cairn::{Caller, Error, Grant, InstanceId, Object, Passed};
-use cairn_interfaces::{Grants, Portals, Rights};
+use cairn_interfaces::{Grants, Portals, Rights, Semaphore};
 use cairn_test_hostile_capabilities_contract::{Agent, Bank, Coin, CoinProxy};
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -54,6 +54,18 @@ fn call(coin: CoinProxy, method: u64) -> Result<u64, Error> {
 impl Agent for Server {
     fn keep(&self, coin: Passed<dyn Coin>) -> Result<u64, Error> {
         put(GRANTS.take(coin)?)
+    }
+
+    fn raise(&self, semaphore: Passed<dyn Semaphore>) -> Result<(), Error> {
+        let semaphore = GRANTS.take(semaphore)?;
+        let raised = semaphore.proxy().v();
+        imports::PORTALS.close(semaphore.first_portal().into()).and(raised)
+    }
+
+    fn ask(&self, bank: Passed<dyn Bank>) -> Result<u64, Error> {
+        let bank = GRANTS.take(bank)?;
+        let asked = bank.proxy().waiting();
+        imports::PORTALS.close(bank.first_portal().into()).and(asked)
     }
 
     fn keep_word(&self, granter: u64, word: u64) -> Result<u64, Error> {

@@ -7,9 +7,9 @@ use cairn::object::ObjectTable;
 use cairn::sync::Semaphore;
 use cairn::window::ReadWindow;
 use cairn::{Caller, Error, Object, Passed, Place};
-use cairn_interfaces::{Grants, Portals};
+use cairn_interfaces::{Grants, Portals, Rights};
 use cairn_test_hostile_capabilities_contract::{Bank, Coin};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 cairn::component! {
     name: "capabilities-bank",
@@ -28,6 +28,8 @@ static COINS: ObjectTable<Metal, 16> = ObjectTable::new();
 static GATE: Semaphore = Semaphore::new(0);
 // Relaxed: a number that is looked at again and again.
 static WAITING: AtomicU64 = AtomicU64::new(0);
+/// First portal of a coin of another bank's.
+static OTHER: AtomicU32 = AtomicU32::new(0);
 
 impl Bank for Server {
     fn coin(&self, place: Place, value: u64) -> Result<Object<dyn Coin>, Error> {
@@ -56,6 +58,16 @@ impl Bank for Server {
 
     fn deposit(&self, coin: Passed<dyn Coin>) -> Result<(), Error> {
         imports::GRANTS.take(coin).map(drop)
+    }
+
+    fn change(&self, place: Place, coin: Passed<dyn Coin>) -> Result<Object<dyn Coin>, Error> {
+        let coin = imports::GRANTS.take(coin)?;
+        OTHER.store(coin.first_portal(), Ordering::Relaxed);
+        imports::GRANTS.put(place, &coin, Rights::ALL).map(|(coin, _)| coin)
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        imports::PORTALS.close(OTHER.load(Ordering::Relaxed).into())
     }
 }
 

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::{Caller, Error, Grant, Object, Place};
+use cairn_interfaces::Semaphore;
 
 /// Who makes coins.
 #[cairn::interface]
@@ -17,6 +18,10 @@ pub trait Bank {
     fn waiting(&self) -> Result<u64, Error>;
     /// Passes a coin on to who serves it.
     fn deposit(&self, coin: Object<dyn Coin>) -> Result<(), Error>;
+    /// Answers with a coin of another bank, which it is passed, where the client wants one of this bank's. It holds it until it is told.
+    fn change(&self, place: Place, coin: Object<dyn Coin>) -> Result<Object<dyn Coin>, Error>;
+    /// Gives up the coin of another bank.
+    fn close(&self) -> Result<(), Error>;
 }
 
 /// What is passed on.
@@ -39,6 +44,10 @@ pub trait Coin {
 pub trait Agent {
     /// Accepts a coin; the value is the place where it has it.
     fn keep(&self, coin: Object<dyn Coin>) -> Result<u64, Error>;
+    /// Accepts a semaphore, raises it, and gives it up.
+    fn raise(&self, semaphore: Object<dyn Semaphore>) -> Result<(), Error>;
+    /// Accepts a bank, asks it how many have waited there, and gives it up.
+    fn ask(&self, bank: Object<dyn Bank>) -> Result<u64, Error>;
     /// Accepts what `granter` is said to have granted by this word.
     fn keep_word(&self, granter: u64, word: u64) -> Result<u64, Error>;
     /// Tries so many words from one on, as if each of the first `granters` instances had granted it; the value is how many it got.

@@ -9,8 +9,10 @@
 mod report;
 mod crowds;
 mod deaths;
+mod kinds;
 
 use cairn::{Caller, Error, Grant, InstanceId, Object};
+use cairn_app_interfaces::Echo;
 use cairn_interfaces::{Grants, PortalControl, PortalListing, Portals, Rights, Threads};
 use cairn_test_hostile_capabilities_contract::{Agent, AgentProxy, Bank, Coin};
 use report::Failed;
@@ -26,6 +28,8 @@ cairn::component! {
         bank: Bank,
         one: Agent,
         two: Agent,
+        forger: Echo,
+        branch: Bank,
     },
     main: main,
 }
@@ -42,7 +46,7 @@ const SUM: u64 = 4;
 type Test = fn() -> Result<(), Failed>;
 
 fn main() {
-    let tests: [(&str, Test); 15] = [
+    let tests: [(&str, Test); 19] = [
         ("a coin goes from hand to hand", hand_to_hand),
         ("forged words", forged),
         ("the same word again", replay),
@@ -58,6 +62,10 @@ fn main() {
         ("a flood of grants", flood),
         ("a granter that dies", deaths::granter),
         ("a receiver that dies", deaths::receiver),
+        ("a call that fails", kinds::failed_call),
+        ("semaphores and imports", kinds::other_kinds),
+        ("a coin of another bank", kinds::changed),
+        ("a forger in C", kinds::in_c),
     ];
     let mut failed = 0;
     for (name, test) in tests {
@@ -316,17 +324,6 @@ fn deposit() -> Result<(), Failed> {
     let refused = GRANTS.pass(&coin, BANK.first_portal(), Rights::ALL);
     expect!(refused.err(), Some(Error::NotAllowed));
     expect!(BANK.deposit(Grant::from_word(1 << 16)), Err(Error::NotFound));
-    // A semaphore's portal code has no second count; what was offered of it ends with it.
-    let semaphore = succeed!(PORTALS.semaphore(0));
-    let to = u64::from(ONE.first_portal());
-    let first = u64::from(semaphore.first_portal());
-    for rights in [Rights::ALL.calls(1), Rights::ALL.until(1)] {
-        expect!(GRANTS.grant(first, to, rights), Err(Error::NotSupported));
-    }
-    // Nor is it a coin.
-    let grant = succeed!(GRANTS.pass(&semaphore, ONE.first_portal(), Rights::ALL));
-    expect!(ONE.keep(Grant::from_word(grant.word())), Err(Error::VersionMismatch));
-    succeed!(PORTALS.close(first));
     expect!(BANK.melt(18), Ok(1));
     succeed!(close(coin));
     Ok(())
