@@ -28,7 +28,7 @@ static COINS: ObjectTable<Metal, 16> = ObjectTable::new();
 static GATE: Semaphore = Semaphore::new(0);
 // Relaxed: a number that is looked at again and again.
 static WAITING: AtomicU64 = AtomicU64::new(0);
-/// First portal of a coin of another bank's.
+/// First portal of a coin of another bank's: the number is all that there is.
 static OTHER: AtomicU32 = AtomicU32::new(0);
 
 impl Bank for Server {

@@ -1,0 +1,154 @@
+//! A capability manager, by interposition alone: it stands between components, has a list of capabilities for each, and where a parameter
+//! or value is a capability it turns the sender's number for it into the receiver's. So nobody names what it was not passed, and
+//! neither side knows that there is a manager.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+mod lists;
+
+use cairn::interpose::{Answer, Interposer, Passing};
+use cairn::sync::Mutex;
+use cairn::text::Line;
+use cairn::{Caller, Error, InstanceId, environment};
+use cairn_example_capabilities_contract::{Capabilities, Rights};
+use cairn_interfaces as interfaces;
+use lists::Lists;
+
+struct Server;
+static SERVER: Server = Server;
+
+cairn::component! {
+    name: "capability-manager",
+    imports: {
+        portals: interfaces::Portals,
+        listing: interfaces::PortalListing,
+        instances: interfaces::Supervisor,
+    },
+    exports: { capabilities: Capabilities = SERVER },
+    main: main,
+}
+
+/// What of a method is a capability: the argument type.
+#[derive(Clone, Copy)]
+enum Type {
+    /// The first argument, which the server gets for a list of its own.
+    Passed,
+    /// The first argument, of what the server serves itself; and the right that this takes.
+    Served(u32),
+    /// The value, something new of the server's.
+    Made,
+    /// The value, of what the server has in its list.
+    Returned,
+}
+
+/// Where capabilities stand in interfaces.
+const TYPES: [(&str, Type); 5] = [
+    ("vault.vault put", Type::Made),
+    ("vault.vault value", Type::Served(Rights::LOOK)),
+    ("vault.vault change", Type::Served(Rights::CHANGE)),
+    ("courier.courier hand", Type::Passed),
+    ("courier.courier back", Type::Returned),
+];
+
+/// What is known of an index of this component's table, which keeps its meaning.
+#[derive(Clone, Copy)]
+struct Known {
+    index: u64,
+    what: Option<Type>,
+    client: InstanceId,
+    server: InstanceId,
+}
+
+struct State {
+    known: [Option<Known>; 32],
+    lists: Lists,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { known: [None; 32], lists: Lists::EMPTY });
+
+fn main() -> Result<(), Error> {
+    imports::PORTALS.stand_between::<Server>()
+}
+
+/// The instance of this name.
+fn named(name: &str) -> Option<InstanceId> {
+    let (mut number, mut text) = (1, [0; 128]);
+    while let Ok((length, described)) = imports::INSTANCES.describe(number, &mut text) {
+        let line = core::str::from_utf8(text.get(..length)?).ok()?;
+        if line.split(' ').next() == Some(name) {
+            return u16::try_from(described).ok().map(InstanceId);
+        }
+        number = described + 1;
+    }
+    None
+}
+
+/// Asks what an index is: `npci vault.vault value for client`.
+fn look_up(index: u64) -> Result<Known, Error> {
+    let own = environment::startup().instance;
+    let mut text = [0; 160];
+    let (length, found) = imports::LISTING.describe(own, index, &mut text)?;
+    let line = text.get(..length).and_then(|text| core::str::from_utf8(text).ok());
+    let mut words = line.filter(|_| found == index).ok_or(Error::NotFound)?.split(' ').skip(1);
+    let mut word = || words.next().ok_or(Error::Malformed);
+    let (export, method, _, client) = (word()?, word()?, word()?, word()?);
+    let name = Line::<64>::of(format_args!("{export} {method}"));
+    let what = TYPES.iter().find(|(method, _)| *method == name.text()).map(|(_, what)| *what);
+    let server = export.split('.').next().and_then(named).ok_or(Error::NotFound)?;
+    Ok(Known { index, what, client: named(client).ok_or(Error::NotFound)?, server })
+}
+
+impl State {
+    fn known(&mut self, index: u64) -> Result<Known, Error> {
+        if let Some(known) = self.known.iter().flatten().find(|known| known.index == index) {
+            return Ok(*known);
+        }
+        let known = look_up(index)?;
+        if let Some(place) = self.known.iter_mut().find(|place| place.is_none()) {
+            *place = Some(known);
+        }
+        Ok(known)
+    }
+}
+
+impl Interposer for Server {
+    fn intercept(call: &Passing) -> Answer {
+        pass(call).unwrap_or_else(Answer::error)
+    }
+}
+
+/// Passes a call on, with the capability turned into that of who gets it. The manager is not locked while others work.
+fn pass(call: &Passing) -> Result<Answer, Error> {
+    let (mut state, number) = (STATE.lock()?, call.argument(1));
+    let Known { what, client, server, .. } = state.known(call.index())?;
+    let theirs = match what {
+        Some(Type::Passed) => state.lists.pass(client, number, server)?,
+        Some(Type::Served(right)) => state.lists.call(client, number, (server, right))?,
+        Some(Type::Made | Type::Returned) | None => number,
+    };
+    drop(state);
+    let answer = call.with_argument(1, theirs).forward();
+    if answer.status != 0 {
+        return Ok(answer);
+    }
+    let value = answer.words[0];
+    let value = match what {
+        Some(Type::Made) => STATE.lock()?.lists.make(server, value, client)?,
+        Some(Type::Returned) => STATE.lock()?.lists.pass(server, value, client)?,
+        Some(Type::Passed | Type::Served(_)) | None => value,
+    };
+    let mut words = answer.words;
+    words[0] = value;
+    Ok(Answer { words, ..answer })
+}
+
+impl Capabilities for Server {
+    fn derive(&self, caller: Caller, capability: u64, rights: Rights) -> Result<u64, Error> {
+        STATE.lock()?.lists.derive(caller.0, capability, rights)
+    }
+
+    fn revoke(&self, caller: Caller, capability: u64) -> Result<u64, Error> {
+        STATE.lock()?.lists.revoke(caller.0, capability)
+    }
+}
