@@ -70,24 +70,29 @@ impl Maker {
         Ok(self.grants.word(grant))
     }
 
-    /// What is offered to `receiver` by this word, if it is `granter` who offers it: and what it is made of.
+    /// What is offered to `receiver` by this word, if it is `granter` who offers it.
     pub fn offered<M: Machine>(
         &self,
         machine: &M,
         receiver: InstanceId,
         granter: InstanceId,
         word: u64,
-    ) -> Result<(Grant, Block), Error> {
+    ) -> Result<Grant, Error> {
         let grant = self.grants.find(word)?;
         let node = self.grants.get(grant);
-        let block = *self.blocks.get(node.from());
+        let block = self.blocks.get(node.from());
         let is_offered = node.to().is_none() && node.receiver == receiver;
         if !is_offered || block.client != granter || !block.is_open() {
             return Err(Error::NotFound);
         }
         // While its steps of death are taken it may be there still.
         self.living(machine, granter)?;
-        Ok((grant, block))
+        Ok(grant)
+    }
+
+    /// The block of which a grant was made.
+    pub fn granted(&self, grant: Grant) -> &Block {
+        self.blocks.get(self.grants.get(grant).from())
     }
 
     /// Makes the portals of a grant in its receiver's table, where that reserved a place for them, or anywhere: only those of the methods

@@ -306,8 +306,10 @@ impl Maker {
         let connections = machine.layout().portals.len();
         let wraps = connections + BLOCKS_MAXIMUM;
         let (mut at, mut found) = (from, 0);
+        // A method without a right is no portal to the server, nor one that all of them share to be changed.
+        let no_portal = machine.layout().header.no_portal;
         let mut each = |lead: Lead| {
-            if literal(machine, lead.code, LITERAL_MARK) == MARK_CALL {
+            if lead.code != no_portal && literal(machine, lead.code, LITERAL_MARK) == MARK_CALL {
                 found += 1;
                 each(&lead);
             }

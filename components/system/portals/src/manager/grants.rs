@@ -1,7 +1,7 @@
 //! What clients pass on to each other.
 
 use super::Manager;
-use crate::blocks::Kind;
+use crate::blocks::{Block, Kind};
 use crate::crossing::{Entry, Target};
 use crate::grants::Grant;
 use crate::known::{Client, Known, refuse_itself};
@@ -67,33 +67,47 @@ impl Manager {
     ) -> Result<u64, Error> {
         let client = client.alive(machine)?;
         let granter = self.peer(machine, client, granter)?;
-        let (grant, block) = self.maker.offered(machine, client, granter, word)?;
-        refuse_itself(client, block.server)?;
-        let target = Target::of(block.kind, block.server).ends_with(block.owner);
-        let count = block.indexes().len();
-        match block.kind {
+        let grant = self.maker.offered(machine, client, granter, word)?;
+        let Block { kind, server, owner, .. } = *self.maker.granted(grant);
+        refuse_itself(client, server)?;
+        match kind {
             Kind::Export(number) | Kind::Object(number, _) => {
                 let export = machine.layout().export(number as usize)?;
                 let methods = machine.layout().methods_of(export);
                 known.check(export.version, methods.iter().map(|method| &method.letters))?;
-                let constant = if let Kind::Object(_, control) = block.kind { control } else { 0 };
-                let target = Target { constant, ..target };
-                let method = |index: usize| Entry::of(&methods[index]);
-                self.maker.accept(machine, (grant, None), &target, count, method)
+                self.make_accepted(machine, (grant, None), methods)
             }
             Kind::Registration(number) => {
                 // What its server took back is passed on no more.
                 let registration = self.registrations.find(number).ok_or(Error::NotFound)?;
                 let methods = &registration.methods[..registration.count];
                 known.check(registration.version, methods.iter().map(|(letters, _)| letters))?;
+                let target = Target::of(kind, server).ends_with(owner);
                 let method = |index: usize| Entry::plain(methods[index].0, methods[index].1);
-                self.maker.accept(machine, (grant, None), &target, count, method)
+                self.maker.accept(machine, (grant, None), &target, methods.len(), method)
             }
-            kind @ (Kind::Semaphore(_) | Kind::Lock(_)) => {
+            Kind::Semaphore(_) | Kind::Lock(_) => {
                 let Manager { maker, synchronisation, .. } = self;
-                synchronisation.accept(maker, machine, grant, (kind, block.owner), known)
+                synchronisation.accept(maker, machine, grant, (kind, owner), known)
             }
         }
+    }
+
+    /// Makes the portals of what was made of an export or object, with these methods. There is one of it, as quick as it can be.
+    #[inline(never)]
+    fn make_accepted<M: Machine>(
+        &mut self,
+        machine: &M,
+        grant: (Grant, Option<usize>),
+        methods: &'static [Method],
+    ) -> Result<u64, Error> {
+        let Block { kind, server, owner, .. } = *self.maker.granted(grant.0);
+        let constant = if let Kind::Object(_, control) = kind { control } else { 0 };
+        let target = Target::of(kind, server).ends_with(owner);
+        let target = Target { constant, ..target };
+        self.maker.accept(machine, grant, &target, methods.len(), |index| {
+            Entry::of(&methods[index])
+        })
     }
 
     /// Takes back what a client granted, with all that came of it.
@@ -119,10 +133,9 @@ impl Manager {
         self.maker.living(machine, client)?;
         let layout = machine.layout();
         let place = self.maker.blocks().reserved(client, place)?;
-        let (grant, block) = self.maker.offered(machine, client, server, word)?;
-        let reserved = self.maker.blocks().get(place).kind;
-        let (Kind::Object(wanted, _), Kind::Object(number, constant)) = (reserved, block.kind)
-        else {
+        let grant = self.maker.offered(machine, client, server, word)?;
+        let kinds = (self.maker.blocks().get(place).kind, self.maker.granted(grant).kind);
+        let (Kind::Object(wanted, _), Kind::Object(number, _)) = kinds else {
             return Err(Error::NotSupported);
         };
         let (wanted, export) = (layout.export(wanted as usize)?, layout.export(number as usize)?);
@@ -137,10 +150,7 @@ impl Manager {
         {
             return Err(Error::VersionMismatch);
         }
-        let target = Target::of(block.kind, block.server).ends_with(block.owner);
-        let target = Target { constant, ..target };
-        let method = |index: usize| Entry::of(&methods[index]);
-        self.maker.accept(machine, (grant, Some(place)), &target, methods.len(), method).map(drop)
+        self.make_accepted(machine, (grant, Some(place)), methods).map(drop)
     }
 
     /// Opens what an import of a client leads to that begins at an index, as the description lets it: the first index of a block that it

@@ -282,19 +282,19 @@ impl Fake {
             pager: Cell::default(),
             limits: (0..GRANTS_MAXIMUM).map(|_| Default::default()).collect(),
         };
+        let put = |at: u64, literal: i64, word: u64| {
+            let at = (at - PORTAL_CODE).wrapping_add_signed(literal) as usize;
+            fake.code[at / 8].store(word as i64, Relaxed);
+        };
+        put(NO_PORTAL, LITERAL_MARK, MARK_CALL);
         for portal in layout.portals {
             let back = portal.code + 0x200;
-            let put = |at: u64, literal: i64, word: u64| {
-                let at = (at - PORTAL_CODE).wrapping_add_signed(literal) as usize;
-                fake.code[at / 8].store(word as i64, Relaxed);
-            };
             let server = domain_of(layout.exports[portal.export as usize].instance);
             let client = domain_of(portal.client);
             put(portal.code, LITERAL_MARK, MARK_CALL);
             put(portal.code, LITERAL_RETURN, back);
             put(back, LITERAL_MARK, MARK_RETURN);
-            let frame = CallFrame { size: 64, caller: client, callee: server };
-            put(back, LITERAL_FRAME, frame.word());
+            put(back, LITERAL_FRAME, CallFrame { size: 64, caller: client, callee: server }.word());
             if portal.queue != u64::MAX {
                 put(portal.code, LITERAL_QUEUE, stack_queue(portal.queue as usize));
                 put(back, LITERAL_QUEUE, stack_queue(portal.queue as usize));

@@ -5,16 +5,16 @@
 
 use cairn::object::ObjectTable;
 use cairn::sync::Semaphore;
-use cairn::window::ReadWindow;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, Object, Passed, Place};
-use cairn_interfaces::{Grants, Portals, Rights};
+use cairn_interfaces::{Grants, Portals, Rights, Successor};
 use cairn_test_hostile_capabilities_contract::{Bank, Coin};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 cairn::component! {
     name: "capabilities-bank",
     imports: { portals: Portals, grants: Grants },
-    exports: { bank: Bank = BANK },
+    exports: { bank: Bank = BANK, successor: Successor = BANK },
     objects: { coins: Coin = COINS },
 }
 
@@ -68,6 +68,34 @@ impl Bank for Server {
 
     fn close(&self) -> Result<(), Error> {
         imports::PORTALS.close(OTHER.load(Ordering::Relaxed).into())
+    }
+}
+
+/// Pairs of a control word and a value. Who waits in a coin is not called home: a replacement is refused meanwhile.
+impl Successor for Server {
+    fn call_home(&self, _called: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn export_state(&self, from: u64, part: WriteWindow<'_>) -> Result<usize, Error> {
+        let (mut at, mut written) = (0, Ok(0));
+        COINS.for_each(|control, coin| {
+            let pair = [control.to_le_bytes(), coin.0.to_le_bytes()];
+            if from == 0 && written.is_ok() {
+                written = part.write(at, pair.as_flattened());
+                at += 16;
+            }
+        });
+        written.map(|_| at)
+    }
+
+    fn import_state(&self, _size: u64, _from: u64, part: ReadWindow<'_>) -> Result<(), Error> {
+        let mut bytes = [0; 16 * 16];
+        let (words, _) = part.copy(&mut bytes)?.as_chunks::<8>();
+        words.chunks_exact(2).try_for_each(|pair| {
+            let [control, value] = [pair[0], pair[1]].map(u64::from_le_bytes);
+            COINS.restore(control, Metal(value))
+        })
     }
 }
 

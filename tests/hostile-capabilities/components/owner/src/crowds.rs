@@ -3,9 +3,13 @@
 use crate::*;
 use cairn::thread::Stack;
 use cairn_interfaces::spawn;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-static STACKS: [Stack<8192>; 3] = [const { Stack::new() }; 3];
+/// More than the three that the bank has stacks for.
+const CROWD: usize = 6;
+static STACKS: [Stack<8192>; CROWD] = [const { Stack::new() }; CROWD];
+/// What each of them was answered: a value or an error.
+static OUTCOMES: [AtomicI64; CROWD] = [const { AtomicI64::new(0) }; CROWD];
 // Relaxed: read when the threads that add have been joined, but for the one that waits, which is asked for again and again.
 static ANSWERED: AtomicU64 = AtomicU64::new(0);
 
@@ -37,6 +41,58 @@ pub fn more_calls() -> Result<(), Failed> {
         expect!(ONE.call(place, VALUE), Err(Error::Exhausted));
         succeed!(ONE.drop(place));
         expect!(BANK.melt(40), Ok(1));
+        succeed!(close(coin));
+    }
+    Ok(())
+}
+
+/// Three threads are inside, three wait for a stack; those are refused by what there is when they have one, whatever there was when they came.
+pub fn stack_waits() -> Result<(), Failed> {
+    type Change = fn(Grant<dyn Coin>, u64) -> Result<(), Error>;
+    let rights = Rights::ALL.passed_on(1);
+    let end = cairn::time::now() + cairn::time::ticks(100_000);
+    let changes: [(Rights, usize, Error, Change); 5] = [
+        (rights.calls(3), 3, Error::Exhausted, |_, _| Ok(())),
+        (rights.calls(4), 4, Error::Exhausted, |_, _| Ok(())),
+        (rights.until(end), 3, Error::TimedOut, |_, end| imports::THREADS.sleep_until(end)),
+        (rights, 3, Error::NoPortal, |grant, _| GRANTS.take_back(grant)),
+        (rights.calls(9), 3, Error::NoPortal, |grant, _| GRANTS.take_back(grant)),
+    ];
+    for (rights, answered, error, change) in changes {
+        let coin = succeed!(coin(43));
+        let (grant, place) = succeed!(give(ONE, &coin, rights));
+        let before = succeed!(BANK.waiting());
+        let call = |place_and_thread: u64| {
+            let called = ONE.call(place_and_thread >> 8, WAIT);
+            let outcome = called.map_or_else(Error::status, |value| value as i64);
+            OUTCOMES[place_and_thread as usize & 0xff].store(outcome, Ordering::Relaxed);
+        };
+        let mut threads = [None; CROWD];
+        for ((number, thread), stack) in (0..).zip(&mut threads).zip(&STACKS) {
+            let started = spawn(imports::THREADS, stack, call, place << 8 | number, 10);
+            *thread = Some(succeed!(started));
+        }
+        // All of them have come as far as they can.
+        let pause = || imports::THREADS.sleep_until(cairn::time::now() + cairn::time::ticks(3_000));
+        succeed!(pause());
+        expect!(BANK.waiting(), Ok(before + 3));
+        succeed!(change(grant, end));
+        // Each that comes back lets one go on that waits.
+        for released in 0..answered as u64 {
+            succeed!(BANK.release());
+            succeed!(pause());
+            let inside = (before + 3 + released + 1).min(before + answered as u64);
+            expect!(BANK.waiting(), Ok(inside));
+        }
+        for thread in threads.into_iter().flatten() {
+            succeed!(thread.join());
+        }
+        let count = |wanted: i64| {
+            OUTCOMES.iter().filter(|outcome| outcome.load(Ordering::Relaxed) == wanted).count()
+        };
+        expect!((count(43), count(error.status())), (answered, CROWD - answered));
+        succeed!(ONE.drop(place));
+        expect!(BANK.melt(43), Ok(1));
         succeed!(close(coin));
     }
     Ok(())

@@ -46,7 +46,7 @@ const SUM: u64 = 4;
 type Test = fn() -> Result<(), Failed>;
 
 fn main() {
-    let tests: [(&str, Test); 19] = [
+    let tests: [(&str, Test); 20] = [
         ("a coin goes from hand to hand", hand_to_hand),
         ("forged words", forged),
         ("the same word again", replay),
@@ -54,6 +54,7 @@ fn main() {
         ("more methods than given", more_methods),
         ("more calls than given", more_calls),
         ("more calls by several threads", crowds::more_calls),
+        ("more calls by threads that wait for a stack", crowds::stack_waits),
         ("after the time", late),
         ("what may not be passed on", not_transferable),
         ("what its server did not know", deposit),

@@ -55,6 +55,9 @@ impl Interposer for Server {
         if before != call.index() {
             OTHER.store(before, Relaxed);
         }
+        while is(Manner::Wait) {
+            let _ = THREADS.sleep_until(time::now() + time::ticks(100));
+        }
         if is(Manner::Forward) || is(Manner::Later) {
             return call.forward();
         }

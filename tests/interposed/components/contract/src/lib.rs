@@ -25,6 +25,8 @@ pub enum Manner {
     Mistake = 8,
     /// Its own thread passes on a call that came by before.
     Later = 9,
+    /// It passes it on when it is told another manner.
+    Wait = 10,
 }
 
 /// The one that stands there.
