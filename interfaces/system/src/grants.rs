@@ -12,7 +12,7 @@ pub trait Grants {
     /// instance, `to` (`cairn_abi::grant::Peer`), with these rights, or what of them the caller has itself. The value names the
     /// grant: that instance alone can accept it, once. It lasts until it is revoked, the block ends of which it was made, or one
     /// of the two dies. `NotFound`: no such block; `NotAllowed`: it may not be passed on, or not to itself or its server;
-    /// `Exhausted`: more passes or calls than the caller has; `NotSupported`: a semaphore or a lock, for so many calls or until a time;
+    /// `Exhausted`: more passes or calls than the caller has; `NotSupported`: for so many calls or until a time, a semaphore, a lock, or what runs to completion;
     /// `BadArgument`: no method is left.
     fn grant(&self, caller: Caller, first: u64, to: u64, rights: Rights) -> Result<u64, Error>;
     /// Accepts what `from` (`cairn_abi::grant::Peer`) offered the caller by this word, if it is of the interface that the caller

@@ -397,6 +397,26 @@ fn nothing_is_wrapped_for_who_is_gone_for_good() {
     }
 }
 
+/// Whoever comes under its number is not called by who was on the way to it when nobody stood there any more.
+#[test]
+fn nobody_is_on_the_way_to_who_is_gone_for_good() {
+    let mut world = with_interposer();
+    world.wrap(RULE, false).unwrap();
+    let import = import_of(SERVER) as usize;
+    let inner = inner_of(&world, CLIENT, import);
+    world.machine.enter(CLIENT, import);
+    world.unwrap(RULE).unwrap();
+    assert_eq!(world.machine.meaning(BETWEEN, inner).unwrap().server, SERVER, "on its way");
+    let World { machine, manager } = &mut world;
+    machine.set_alive(SERVER, false);
+    while manager.instance_died(machine, SERVER).unwrap() != 0 {}
+    let mut from = manager.retire_domain(machine, SERVER, 0).unwrap();
+    while from != 0 {
+        from = manager.retire_domain(machine, SERVER, from).unwrap();
+    }
+    assert_eq!(machine.meaning(BETWEEN, inner), None);
+}
+
 #[test]
 fn nothing_is_left_of_an_interposer_that_is_gone_for_good() {
     let mut world = world();

@@ -60,6 +60,14 @@ pub fn other_kinds() -> Result<(), Failed> {
     let grant = succeed!(GRANTS.pass(&bank, to, few));
     expect!(ONE.ask(grant), Err(Error::NoPortal));
     succeed!(PORTALS.close(bank.first_portal().into()));
+    // Of the scheduler, which runs to completion.
+    let threads: Object<dyn Threads> = succeed!(GRANTS.held(imports::THREADS.first_portal()));
+    expect!(threads.proxy().own_name(), imports::THREADS.own_name());
+    for limited in [Rights::ONCE, Rights::ALL.until(1)] {
+        expect!(GRANTS.pass(&threads, to, limited).err(), Some(Error::NotSupported));
+    }
+    succeed!(GRANTS.pass(&threads, to, Rights::ALL));
+    succeed!(PORTALS.close(threads.first_portal().into()));
     // No import begins there.
     for first in [BANK.first_portal() + 1, bank.first_portal(), 0, u32::MAX] {
         expect!(GRANTS.held::<dyn Bank>(first).err(), Some(Error::NotFound));
