@@ -197,7 +197,9 @@ impl Maker {
         index: u64,
     ) -> Result<InstanceId, Error> {
         let index = usize::try_from(index).map_err(|_| Error::NoPortal)?;
-        if let Some(block) = self.blocks.open_at(client, index) {
+        // An exchanged import leads where its block does.
+        let place = self.exchanged(client, index).unwrap_or(index);
+        if let Some(block) = self.blocks.open_at(client, place) {
             return Ok(block.server);
         }
         let layout = machine.layout();

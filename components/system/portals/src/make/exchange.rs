@@ -119,6 +119,10 @@ impl Maker {
 
     /// The index whose code an index of a client's import leads to.
     pub fn exchanged(&self, client: InstanceId, index: usize) -> Option<usize> {
+        // Most systems have none.
+        if self.exchanges.count == 0 {
+            return None;
+        }
         let mut blocks = self.exchanges.all.iter().flatten().filter(|one| one.client == client);
         blocks.find_map(|one| {
             let place = self.blocks.at(client, one.block as u64).ok()?;

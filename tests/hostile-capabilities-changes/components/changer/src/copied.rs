@@ -7,10 +7,16 @@ use cairn::interpose::{Answer, Interposer, Passing};
 
 const QUOTAS: Quotas = Quotas { pages: 200, threads: 1, semaphores: 2, locks: 2, children: 0 };
 
+/// With this word no call comes by.
+const SIGN: u64 = 0x5167_0000;
+
 struct Through;
 impl Interposer for Through {
     fn intercept(call: &Passing) -> Answer {
-        call.forward()
+        match call.argument(1) {
+            SIGN => Answer::error(Error::NotAllowed),
+            _ => call.forward(),
+        }
     }
 }
 
@@ -35,6 +41,11 @@ pub fn copied() {
                 let taken = GRANTS.take_from(ONE.first_portal(), offered).err();
                 expect("nor what is offered to it", taken, Some(Error::NotFound));
                 expect("what it has of its own is", coin.proxy().value(), Ok(70));
+                // What is held of an import is wrapped as that is.
+                let bank = GRANTS.held::<dyn Bank>(BANK.first_portal());
+                let melted = bank.map(|bank| [0, SIGN].map(|value| bank.proxy().melt(value)));
+                let refused = Ok([Err(Error::NotFound), Err(Error::NotAllowed)]);
+                expect("and what it imports it holds", melted, refused);
                 // The first place that is free.
                 expect("and is passed on", give(TWO, &coin, Rights::ALL).1, 0);
                 let _ = done.proxy().v();

@@ -61,10 +61,19 @@ fn what_the_description_connects_is_held_and_passed_on() {
     for nothing in [0, opened, held + 400, u64::MAX] {
         assert_eq!(hold(&mut world, nothing), Err(Error::NotFound), "{nothing}");
     }
+    let first = world.object(CLIENT, 7);
     world.manager.exchange(&world.machine, CLIENT, (SERVICE, SERVICE + 3)).unwrap();
     let exchanged = hold(&mut world, import).unwrap();
     let other = world.machine.meaning(CLIENT, exchanged as usize).unwrap();
     assert_eq!(other.server, OTHER, "where it leads now");
+    // So does who is behind it: for a grant, and for a place.
+    let behind = Peer::Behind(import as u32);
+    let word = world.manager.grant(&world.machine, client(CLIENT), first, behind, ALL).unwrap();
+    world.take(CLIENT, word, OTHER).unwrap();
+    let known = Known { version: VERSION, signature: b"cii " };
+    let World { machine, manager } = &mut world;
+    let place = manager.reserve(machine, client(CLIENT), import, b"Numbers", known).unwrap();
+    assert_eq!(world.fill(SERVER, (CLIENT, place), b"Numbers", 8), Err(Error::NotAllowed));
 }
 
 #[test]
