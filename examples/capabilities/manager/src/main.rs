@@ -51,21 +51,14 @@ const TYPES: [(&str, Type); 5] = [
     ("courier.courier back", Type::Returned),
 ];
 
-/// What is known of an index of this component's table, which keeps its meaning.
-#[derive(Clone, Copy)]
+/// A call's ends, and what of it is a capability.
 struct Known {
-    index: u64,
     what: Option<Type>,
     client: InstanceId,
     server: InstanceId,
 }
 
-struct State {
-    known: [Option<Known>; 32],
-    lists: Lists,
-}
-
-static STATE: Mutex<State> = Mutex::new(State { known: [None; 32], lists: Lists::EMPTY });
+static LISTS: Mutex<Lists> = Mutex::new(Lists::EMPTY);
 
 fn main() -> Result<(), Error> {
     imports::PORTALS.stand_between::<Server>()
@@ -84,32 +77,23 @@ fn named(name: &str) -> Option<InstanceId> {
     None
 }
 
-/// Asks what an index is: `npci vault.vault value for client`.
+/// Asks what an index is: `npci vault.vault value for client`. With each call, since it keeps its meaning only as long as somebody is on the
+/// way by it.
 fn look_up(index: u64) -> Result<Known, Error> {
     let own = environment::startup().instance;
     let mut text = [0; 160];
     let (length, found) = imports::LISTING.describe(own, index, &mut text)?;
     let line = text.get(..length).and_then(|text| core::str::from_utf8(text).ok());
-    let mut words = line.filter(|_| found == index).ok_or(Error::NotFound)?.split(' ').skip(1);
+    let line = line.filter(|_| found == index).and_then(|line| line.split_once(" for "));
+    let (portal, client) = line.ok_or(Error::NotFound)?;
+    let mut words = portal.split(' ').skip(1);
     let mut word = || words.next().ok_or(Error::Malformed);
-    let (export, method, _, client) = (word()?, word()?, word()?, word()?);
+    let (export, method) = (word()?, word()?);
     let name = Line::<64>::of(format_args!("{export} {method}"));
     let what = TYPES.iter().find(|(method, _)| *method == name.text()).map(|(_, what)| *what);
     let server = export.split('.').next().and_then(named).ok_or(Error::NotFound)?;
-    Ok(Known { index, what, client: named(client).ok_or(Error::NotFound)?, server })
-}
-
-impl State {
-    fn known(&mut self, index: u64) -> Result<Known, Error> {
-        if let Some(known) = self.known.iter().flatten().find(|known| known.index == index) {
-            return Ok(*known);
-        }
-        let known = look_up(index)?;
-        if let Some(place) = self.known.iter_mut().find(|place| place.is_none()) {
-            *place = Some(known);
-        }
-        Ok(known)
-    }
+    let client = client.split(' ').next().and_then(named).ok_or(Error::NotFound)?;
+    Ok(Known { what, client, server })
 }
 
 impl Interposer for Server {
@@ -120,22 +104,21 @@ impl Interposer for Server {
 
 /// Passes a call on, with the capability turned into that of who gets it. The manager is not locked while others work.
 fn pass(call: &Passing) -> Result<Answer, Error> {
-    let (mut state, number) = (STATE.lock()?, call.argument(1));
-    let Known { what, client, server, .. } = state.known(call.index())?;
+    let Known { what, client, server } = look_up(call.index())?;
+    let number = call.argument(1);
     let theirs = match what {
-        Some(Type::Passed) => state.lists.pass(client, number, server)?,
-        Some(Type::Served(right)) => state.lists.call(client, number, (server, right))?,
+        Some(Type::Passed) => LISTS.lock()?.pass(client, number, server)?,
+        Some(Type::Served(right)) => LISTS.lock()?.call(client, number, (server, right))?,
         Some(Type::Made | Type::Returned) | None => number,
     };
-    drop(state);
     let answer = call.with_argument(1, theirs).forward();
     if answer.status != 0 {
         return Ok(answer);
     }
     let value = answer.words[0];
     let value = match what {
-        Some(Type::Made) => STATE.lock()?.lists.make(server, value, client)?,
-        Some(Type::Returned) => STATE.lock()?.lists.pass(server, value, client)?,
+        Some(Type::Made) => LISTS.lock()?.make(server, value, client)?,
+        Some(Type::Returned) => LISTS.lock()?.pass(server, value, client)?,
         Some(Type::Passed | Type::Served(_)) | None => value,
     };
     let mut words = answer.words;
@@ -145,10 +128,10 @@ fn pass(call: &Passing) -> Result<Answer, Error> {
 
 impl Capabilities for Server {
     fn derive(&self, caller: Caller, capability: u64, rights: Rights) -> Result<u64, Error> {
-        STATE.lock()?.lists.derive(caller.0, capability, rights)
+        LISTS.lock()?.derive(caller.0, capability, rights)
     }
 
     fn revoke(&self, caller: Caller, capability: u64) -> Result<u64, Error> {
-        STATE.lock()?.lists.revoke(caller.0, capability)
+        LISTS.lock()?.revoke(caller.0, capability)
     }
 }
