@@ -78,6 +78,13 @@ pub const LITERAL_RANGE_SIZE: i64 = -96;
 pub const LITERAL_RANGE_ENTRIES: i64 = -64;
 /// ... and what a thread that waited for one of the pager's stacks goes on with.
 pub const LITERAL_AGAIN: i64 = -104;
+/// Faults of a range that go to an interposer, call: the word with which that is entered.
+pub const LITERAL_INNER: i64 = -120;
+/// Return, of a fault's way through interposers: which range's it is, as the kernel address of the page-table entry of its first page. Who
+/// calls on behalf of the client has the same as [`LITERAL_BEHALF`].
+pub const LITERAL_FAULT: i64 = -120;
+/// Call on behalf of the client of a range: the range's number. Its first address is [`LITERAL_RANGE`].
+pub const LITERAL_RANGE_NUMBER: i64 = -96;
 
 /// Devices: the bits of a descriptor's word that are its length ([`crate::device::Descriptor::word`]).
 pub const LITERAL_LENGTH_MASK: i64 = -80;

@@ -90,6 +90,10 @@ pub const KERNEL_CALL_FRAME: i64 = FRAME_HEADER + 14 * 8;
 /// Bytes by which a fault of a range moves the frame pointer, above the trap's: below the header lie the address, the cause, and where the
 /// page-table entry is.
 pub const FAULT_FRAME: i64 = FRAME_HEADER + 4 * 8;
+/// The bits of a cause in the frame of a fault that goes to an interposer: above [`FAULT_LIFE_SHIFT`] lies the client's life.
+pub const FAULT_CAUSES: i64 = 15;
+/// See [`FAULT_CAUSES`].
+pub const FAULT_LIFE_SHIFT: i64 = 8;
 
 /// Stack pointer with which the thread next enters an instance in the kernel domain.
 pub const FIELD_KERNEL_STACK: i64 = 0x38;

@@ -24,7 +24,7 @@ mod upcall;
 use crate::plan::{Crossing, SemaphoreOperation};
 pub use code::GenerateError;
 pub use device::{DeviceOperation, DeviceQueue, device};
-pub use fault::{PagedRange, fault};
+pub use fault::{FaultBetween, PagedRange, fault, fault_between};
 pub use frame::frame_size;
 pub use links::{LITERALS, Links, call_literals, place, return_literals};
 pub use pair::{back, call, pair, pair_with_types, semaphore};

@@ -16,11 +16,11 @@ pub use arch::{bounds, fences, parameter};
 pub use cairn_abi::literal;
 pub use fences::Fences;
 pub use generate::{
-    DeviceOperation, DeviceQueue, GenerateError, Generated, PagedRange, ShortCircuit,
+    DeviceOperation, DeviceQueue, FaultBetween, GenerateError, Generated, PagedRange, ShortCircuit,
 };
 pub use parameter::{Parameter, ParameterError, Parameters};
 pub use plan::{
-    Behalf, Crossing, End, Float, Ground, Limits, Place, Plan, SemaphoreOperation, Source, Trust,
-    plan,
+    Behalf, Crossing, End, Float, Ground, Limits, PagerMemory, PassedFault, Place, Plan,
+    SemaphoreOperation, Source, Trust, plan,
 };
 pub use specification::{Letter, Specification, SpecificationError, Stack, State};

@@ -187,6 +187,34 @@ pub struct Behalf {
     /// The stack queue of that client's calls to the interposer. Only a thread that came by one of these, and is in no other
     /// call since, gets through.
     pub queue: u64,
+    /// If it is no call but a fault of a range: what is passed on of it.
+    pub fault: Option<PassedFault>,
+}
+
+/// A fault of a client's range on its way from an interposer to the pager, or to the next interposer. Nobody can change anything about it.
+#[derive(Clone, Copy, Debug)]
+pub struct PassedFault {
+    /// The range's first address.
+    pub first: u64,
+    /// Its number.
+    pub number: u64,
+    /// Kernel address of the page-table entry of its first page in the client.
+    pub entries: u64,
+    /// Whether the client may write there.
+    pub is_writable: bool,
+    /// The callee is the pager, and this its memory: what it answers is mapped for the client.
+    pub pager: Option<PagerMemory>,
+}
+
+/// Memory out of which a pager provides pages.
+#[derive(Clone, Copy, Debug)]
+pub struct PagerMemory {
+    /// Its first address.
+    pub first: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Kernel address of the page-table entry of its first page.
+    pub entry: u64,
 }
 
 /// Everything that a portal's code depends on beside its specification.
@@ -263,6 +291,11 @@ impl Crossing {
     /// Whom `a` names.
     pub fn client(&self) -> InstanceId {
         self.behalf.map_or(self.caller.instance, |behalf| behalf.client)
+    }
+
+    /// The fault that is passed on, if it is one.
+    pub fn passed_fault(&self) -> Option<PassedFault> {
+        self.behalf.and_then(|behalf| behalf.fault)
     }
 
     /// Whether the time of a call is stored in its frame.

@@ -61,6 +61,12 @@ impl Passing {
         self.registers[0] & ((1 << CLIENT_INDEX_SHIFT) - 1)
     }
 
+    /// Whether it is no call but a page that was missed: the arguments 3 to 6 are then the words of a `PageFault`, and what is passed on
+    /// is what came, whatever they are changed to.
+    pub fn is_fault(&self) -> bool {
+        self.portal() == 0
+    }
+
     /// The index by which the client called, of the client's own table.
     pub fn portal(&self) -> usize {
         (self.registers[0] >> CLIENT_INDEX_SHIFT) as usize

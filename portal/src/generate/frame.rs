@@ -1,13 +1,13 @@
 //! What a call puts on the invocation stack: header, records of windows, saved state.
 
-use super::Crossing;
 use super::code::Code;
+use super::{Crossing, GenerateError};
 use crate::specification::{Specification, Stack, State};
 use crate::stencil::{self, Value};
 use cairn_abi::address::COPY_STRIDE;
 use cairn_abi::float::FLOAT_CELL;
 use cairn_abi::thread::{
-    FRAME_ACTIVATION, FRAME_HEADER, KERNEL_CALL_FRAME, LAST_FRAME, MANAGER_FRAME,
+    FAULT_FRAME, FRAME_ACTIVATION, FRAME_HEADER, KERNEL_CALL_FRAME, LAST_FRAME, MANAGER_FRAME,
 };
 
 /// Bytes by which a call of this specification moves the frame pointer, into a domain without floating point.
@@ -22,7 +22,7 @@ pub fn frame_size(specification: &Specification) -> i64 {
 pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Crossing) -> i64 {
     // The nucleus takes frames of calls inside the kernel domain off, which have one size.
     let is_longer = crossing.stamps() && !specification.is_inside_kernel();
-    frame_size(specification) + cell(crossing) + if is_longer { STAMP } else { 0 }
+    frame_size(specification) + below(crossing) + if is_longer { STAMP } else { 0 }
 }
 
 /// Whether the frame of a call of the portal manager may lie behind all others.
@@ -43,6 +43,14 @@ const _: () = {
 /// Bytes directly below the header for the callee's floating-point registers.
 fn cell(crossing: &Crossing) -> i64 {
     if crossing.callee.float.is_on() { FLOAT_CELL } else { 0 }
+}
+
+/// The same, or what is passed on of a fault, between components that do not use floating point.
+fn below(crossing: &Crossing) -> i64 {
+    match crossing.passed_fault() {
+        Some(_) => FAULT_FRAME - FRAME_HEADER,
+        None => cell(crossing),
+    }
 }
 
 /// Where the saved stack pointer and registers begin, from the header, or from the cell below it: below the windows' records
@@ -70,7 +78,7 @@ const fn saved(stack: Stack, state: State) -> i64 {
 /// What a call's frame holds, for the holes of all stencils that reach into it.
 pub(super) fn frame_values(code: &mut Code, specification: &Specification, crossing: &Crossing) {
     let size = stamped_frame_size(specification, crossing);
-    let state = state_offset(specification) - cell(crossing);
+    let state = state_offset(specification) - below(crossing);
     code.value(Value::FrameSize, size);
     code.value(Value::FrameSizeNegative, -size);
     code.value(Value::AbortScrubSize, abort_scrub_size(specification));
@@ -87,6 +95,8 @@ pub(super) fn frame_values(code: &mut Code, specification: &Specification, cross
     code.value(Value::Index, crossing.index as i64);
     code.value(Value::Caller, crossing.client().0.into());
     code.value(Value::PassedActivation, FRAME_ACTIVATION - size);
+    code.value(Value::Fault, FRAME_HEADER - FAULT_FRAME);
+    code.value(Value::FaultBelow, FRAME_HEADER - FAULT_FRAME - size);
 }
 
 /// Bytes of code with which an abort entry begins and a refused call leaves out.
@@ -107,4 +117,25 @@ pub(super) fn window_values(code: &mut Code, crossing: &Crossing, slot: i64) {
     code.value(Value::WindowSlot, slot);
     code.value(Value::WindowPointer, record);
     code.value(Value::WindowLength, record + 8);
+}
+
+/// No code of the kernel domain changes `gp`, and what leaves it brings it back (the dead entries, too).
+pub(super) fn save_global_pointer(
+    code: &mut Code,
+    specification: &Specification,
+) -> Result<(), GenerateError> {
+    match specification.stack {
+        Stack::Kernel => Ok(()),
+        _ => code.emit(&stencil::SAVE_GLOBAL_POINTER),
+    }
+}
+
+pub(super) fn restore_global_pointer(
+    code: &mut Code,
+    specification: &Specification,
+) -> Result<(), GenerateError> {
+    match specification.stack {
+        Stack::Kernel => Ok(()),
+        _ => code.emit(&stencil::RESTORE_GLOBAL_POINTER),
+    }
 }

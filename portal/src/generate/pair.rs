@@ -3,8 +3,12 @@
 
 use super::code::{Code, enter};
 use super::fast_path::fast_path;
+use super::fault::{fault_back, fault_not_mapped, fault_passed, passed_fault_literals};
 use super::float::{begin_float, end_float, find_float, float_elsewhere, start_float};
-use super::frame::{fits_behind, frame_values, stamped_frame_size, window_values};
+use super::frame::{
+    fits_behind, frame_values, restore_global_pointer, save_global_pointer, stamped_frame_size,
+    window_values,
+};
 use super::links::{Links, call_literals, return_literals};
 use super::parameters::{
     close_windows, limits, on_behalf, parameters, refuse_strangers, scrub_unused, value_back,
@@ -68,6 +72,7 @@ fn portal_pair(
     code.literals_at(call, &call_literals(crossing, address + links.back as u64));
     let (literals, dead) = return_literals(&links, crossing, address);
     code.literals_at(back, &literals);
+    passed_fault_literals(&mut code, crossing, (call, back));
     code.literals_at(links.dead / 4, &dead);
     Ok(Generated { fence: fence * 4, ..code.finish(call, back)? })
 }
@@ -189,6 +194,7 @@ fn call_half(
     }
     limits(code, specification, crossing)?;
     parameters(code, (specification, types), crossing)?;
+    fault_passed(code, crossing)?;
     start_float(code, crossing)?;
     // Nothing is hidden from who may read all.
     let fence = match crossing.callee.place {
@@ -296,27 +302,6 @@ fn restore_registers(code: &mut Code, specification: &Specification) -> Result<(
     code.emit(&stencil::RESTORE_OWN_POINTER)
 }
 
-/// No code of the kernel domain changes `gp`, and what leaves it brings it back (the dead entries, too).
-fn save_global_pointer(
-    code: &mut Code,
-    specification: &Specification,
-) -> Result<(), GenerateError> {
-    match specification.stack {
-        Stack::Kernel => Ok(()),
-        _ => code.emit(&stencil::SAVE_GLOBAL_POINTER),
-    }
-}
-
-fn restore_global_pointer(
-    code: &mut Code,
-    specification: &Specification,
-) -> Result<(), GenerateError> {
-    match specification.stack {
-        Stack::Kernel => Ok(()),
-        _ => code.emit(&stencil::RESTORE_GLOBAL_POINTER),
-    }
-}
-
 /// Enters the caller's space.
 #[inline(always)]
 fn enter_back(
@@ -351,6 +336,7 @@ fn return_half(
     }
 
     end_float(code, crossing)?;
+    fault_back(code, specification, crossing)?;
     enter_back(code, specification, crossing)?;
     value_back(code, specification, types)?;
     close_windows(code, specification, crossing, |letter| match letter {
@@ -387,6 +373,7 @@ fn return_half(
         code.emit(&stencil::WAKE)?;
     }
     float_elsewhere(code, crossing)?;
+    fault_not_mapped(code, crossing)?;
 
     let abort = code.at;
     if specification.state == State::Minimal {
@@ -448,6 +435,9 @@ fn back_from_kernel(
             code.emit(&stencil::WINDOWS_CHECK)?;
         }
         value_back(code, specification, types)?;
+        if fault_back(code, specification, crossing)? {
+            enter_back(code, specification, crossing)?;
+        }
         code.label(Label::Finish);
         find_float(code, crossing)?;
         if specification.state == State::Kernel {
@@ -460,6 +450,7 @@ fn back_from_kernel(
         }
         leave_back(code, specification)?;
         float_elsewhere(code, crossing)?;
+        fault_not_mapped(code, crossing)?;
         if specification.windows() > 0 {
             code.label(Label::BadPointer);
             code.emit(&stencil::OUT_OF_REACH)?;

@@ -5,6 +5,7 @@ use super::frame::window_values;
 use super::{Crossing, GenerateError};
 use crate::literal::*;
 use crate::parameter::Parameters;
+use crate::plan::Behalf;
 use crate::specification::{Letter, Specification, Stack, State};
 use crate::stencil::{self, Label, Value};
 
@@ -32,6 +33,9 @@ pub(super) fn on_behalf(
         (None, ..) => Ok(()),
         // In the kernel domain nothing tells by which call a thread is there, and stacks are not passed on.
         (_, _, Stack::Shared) => Err(GenerateError::DoesNotFit),
+        (Some(Behalf { fault: Some(_), .. }), State::Partial, _) => {
+            code.emit(&stencil::FAULT_BEHALF)
+        }
         (_, State::Partial, _) => code.emit(&stencil::BEHALF),
         _ => Err(GenerateError::DoesNotFit),
     }

@@ -35,8 +35,11 @@ impl World {
         let (mut crossing, activations) = self.crossing(&specification, SERVER, callee, 2);
         let index = crossing.index;
         crossing.index = wrapped.index;
-        crossing.behalf =
-            Some(Behalf { client: InstanceId(CLIENT as u16), queue: wrapped.crossing.queue });
+        crossing.behalf = Some(Behalf {
+            client: InstanceId(CLIENT as u16),
+            queue: wrapped.crossing.queue,
+            fault: None,
+        });
         let code = self
             .generate(|words, address| generate::pair(&specification, &crossing, words, address));
         self.install(SERVER, index, code.call);
@@ -232,8 +235,11 @@ fn a_thread_of_the_interposers_own_is_refused() {
     let wrapped = world.connect("npci", SERVER, BACKEND);
     let specification = Specification::parse("npci").unwrap();
     let (mut crossing, activations) = world.crossing(&specification, CLIENT, BACKEND, 2);
-    crossing.behalf =
-        Some(Behalf { client: InstanceId(SERVER as u16), queue: wrapped.crossing.queue });
+    crossing.behalf = Some(Behalf {
+        client: InstanceId(SERVER as u16),
+        queue: wrapped.crossing.queue,
+        fault: None,
+    });
     let code =
         world.generate(|words, address| generate::pair(&specification, &crossing, words, address));
     world.install(CLIENT, crossing.index, code.call);
@@ -347,8 +353,11 @@ fn a_semaphore_is_the_clients() {
         let wrapped = world.connect("npc", CLIENT, SERVER);
         let mut crossing = semaphore.crossing;
         crossing.caller = world.end(SERVER);
-        crossing.behalf =
-            Some(Behalf { client: InstanceId(CLIENT as u16), queue: wrapped.crossing.queue });
+        crossing.behalf = Some(Behalf {
+            client: InstanceId(CLIENT as u16),
+            queue: wrapped.crossing.queue,
+            fault: None,
+        });
         let specification = semaphore.specification;
         let code = world.generate(|words, address| {
             generate::semaphore(operation, &specification, &crossing, words, address)
@@ -376,7 +385,7 @@ fn who_shares_a_stack_or_is_in_the_kernel_domain_calls_for_nobody() {
         let mut world = World::new(1);
         let specification = Specification::parse(text).unwrap();
         let (mut crossing, _) = world.crossing(&specification, SERVER, BACKEND, 1);
-        crossing.behalf = Some(Behalf { client: InstanceId(CLIENT as u16), queue: 8 });
+        crossing.behalf = Some(Behalf { client: InstanceId(CLIENT as u16), queue: 8, fault: None });
         let made = generate::pair(&specification, &crossing, &mut [0; 1024], PORTAL_CODE);
         assert_eq!(made, Err(GenerateError::DoesNotFit), "{text}");
     }

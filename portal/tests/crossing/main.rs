@@ -18,6 +18,7 @@ mod limits;
 mod mutation;
 mod nucleus;
 mod pagers;
+mod pagers_between;
 mod places;
 mod privileged;
 mod round_trips;

@@ -12,40 +12,47 @@ use cairn_emulator::{Interrupt, Options, Step};
 use cairn_portal::{Crossing, Fences, Generated, PagedRange, Source, Specification, generate};
 
 /// Where the range lies in its client's region, and its pages.
-const RANGE: u64 = 0x18_0000;
+pub const RANGE: u64 = 0x18_0000;
 const PAGES: u64 = 4;
 /// Causes of page faults, by the rights that were lacking.
-const CAUSES: [(u64, u64); 3] = [(12, 0), (13, 1), (15, 3)];
+pub const CAUSES: [(u64, u64); 3] = [(12, 0), (13, 1), (15, 3)];
 /// What the pager answers, below the address: read, and write.
-const READ_ONLY_REPLY: u64 = 1;
-const WRITABLE_REPLY: u64 = 3;
+pub const READ_ONLY_REPLY: u64 = 1;
+pub const WRITABLE_REPLY: u64 = 3;
 /// The range's number.
-const NUMBER: u64 = 0x1_2345_6789;
+pub const NUMBER: u64 = 0x1_2345_6789;
 
-struct Paged {
-    client: usize,
-    pager: usize,
-    range: PagedRange,
-    crossing: Crossing,
-    code: Generated,
-    activations: Vec<Activation>,
+#[derive(Clone)]
+pub struct Paged {
+    pub client: usize,
+    pub pager: usize,
+    pub range: PagedRange,
+    pub crossing: Crossing,
+    pub code: Generated,
+    pub activations: Vec<Activation>,
 }
 
 impl Paged {
-    fn page(&self, number: u64) -> u64 {
+    pub fn page(&self, number: u64) -> u64 {
         self.range.first + number * PAGE_SIZE
     }
 }
 
 impl World {
     /// Kernel address of the page-table entry for an address of a domain.
-    fn entry_of(&self, domain: usize, address: u64) -> u64 {
+    pub fn entry_of(&self, domain: usize, address: u64) -> u64 {
         let space = &self.spaces[if is_kernel(domain) { 0 } else { domain }];
         space.entry(&self.machine.memory, address).unwrap() - TABLES_PHYSICAL + PAGE_TABLES
     }
 
     /// From now on a pager provides a range of a client with pages.
-    fn add_range(&mut self, client: usize, pager: usize, offset: u64, is_writable: bool) -> Paged {
+    pub fn add_range(
+        &mut self,
+        client: usize,
+        pager: usize,
+        offset: u64,
+        is_writable: bool,
+    ) -> Paged {
         let specification = Specification::parse(if is_kernel(pager) { "km" } else { "nm" });
         let (crossing, activations) = self.crossing(&specification.unwrap(), client, pager, 1);
         let source = at(pager, 0);
@@ -70,7 +77,7 @@ impl World {
     }
 
     /// The client executes an access to an address, with random registers beside.
-    fn touch(&mut self, paged: &Paged, cause: u64, address: u64) -> Crossed {
+    pub fn touch(&mut self, paged: &Paged, cause: u64, address: u64) -> Crossed {
         self.scramble();
         let stack = self.random.u64(..);
         self.machine.set(SP, stack);
@@ -82,7 +89,7 @@ impl World {
     }
 
     /// Whether the pager has just been called for an address.
-    fn assert_asked(&self, paged: &Paged, rights: u64, address: u64) {
+    pub fn assert_asked(&self, paged: &Paged, rights: u64, address: u64) {
         self.assert_at(paged.pager, ENTRY);
         let offset = address - paged.range.first;
         let expected = [0, 0, THREAD as u64, NUMBER, offset, rights, 7, 0];
@@ -100,14 +107,14 @@ impl World {
         assert_eq!(self.word(paged.crossing.queue), 0, "the stack is taken");
     }
 
-    fn assert_given_back(&self, paged: &Paged) {
+    pub fn assert_given_back(&self, paged: &Paged) {
         for activation in &paged.activations {
             assert_eq!(self.word(paged.crossing.queue), activation.descriptor);
         }
     }
 
     /// Whether the client stands at the instruction that faulted, as it was.
-    fn assert_again(&self, paged: &Paged, faulted: &Crossed, place: u64) {
+    pub fn assert_again(&self, paged: &Paged, faulted: &Crossed, place: u64) {
         assert_eq!((self.running(), self.machine.program_counter), (paged.client, place));
         assert_eq!(self.machine.registers(), faulted.before);
         assert_eq!(self.machine.csr.sscratch, faulted.frame_before);
@@ -115,7 +122,12 @@ impl World {
     }
 
     /// Whether the fault went the way of those without a pager, with all that the client had.
-    fn assert_unmended(&mut self, paged: &Paged, faulted: &Crossed, (cause, value): (u64, u64)) {
+    pub fn assert_unmended(
+        &mut self,
+        paged: &Paged,
+        faulted: &Crossed,
+        (cause, value): (u64, u64),
+    ) {
         self.assert_upcall(Upcall::Fault, THREAD, cause, value);
         let frame = self.machine.csr.sscratch;
         assert_eq!(frame, faulted.frame_before + TRAP_FRAME as u64);
@@ -130,7 +142,7 @@ impl World {
     }
 }
 
-fn set_life(world: &mut World, client: usize) {
+pub fn set_life(world: &mut World, client: usize) {
     let place = world.table(client).wrapping_add_signed(FIELD_GENERATION);
     world.set_word(place, 7);
 }

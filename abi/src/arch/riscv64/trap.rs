@@ -42,6 +42,8 @@ pub const FAULT_ENTRY: i64 = EXCEPTION_ENTRIES + 2 * 8;
 /// From the table: the entry of an instruction at a misaligned address, by way of all faults but the illegal instructions of a
 /// domain that may use the floating-point unit, whose entry comes first.
 pub const UNKNOWN_ENTRY: i64 = EXCEPTION_ENTRIES;
+/// Causes of page faults: an entry of the domain each, which lead to one portal where a range has a pager.
+pub const PAGE_FAULTS: [u8; 3] = [12, 13, 15];
 /// The cause of a page missed by who executes it.
 pub const FETCH_PAGE_FAULT: u64 = 12;
 /// The cause of an illegal instruction.

@@ -14,6 +14,7 @@ use cairn_portals::blocks::Kind;
 use cairn_portals::machine::{Layout, Machine};
 use cairn_portals::make::COUNTERS_END;
 use cairn_portals::manager::Manager;
+use cairn_portals::wraps::FAULTS_FIRST;
 use core::fmt::Write;
 
 /// A portal, described.
@@ -97,6 +98,13 @@ fn describe_entry(
     let instance = |number: InstanceId| {
         manager.instances().get(number).map_or("?", |instance| name_text(&instance.name))
     };
+    if let Some(number) = index.checked_sub(FAULTS_FIRST) {
+        let export = layout.export(layout.pager(layout.ranges.get(number)?.pager)?).ok()?;
+        let method = layout.methods_of(export).first()?;
+        let (server, letters) = (instance(export.instance), letters(&method.letters));
+        let (export, method) = (name_text(&export.name), name_text(&method.name));
+        return Some(write!(line, "np{letters} {server}.{export} {method}"));
+    }
     let code = manager.original(memory, client.number, index);
     if let Some(connection) = layout.connection(client.number, index)
         && connection.code == code

@@ -34,12 +34,13 @@ const HALF_MAXIMUM: usize = 1280;
 #[cfg(test)]
 mod room {
     use super::HALF_MAXIMUM;
+    use crate::make::LONGEST_FAULT;
     use cairn_abi::InstanceId;
     use cairn_portal::parameter::FRAGMENT_MAXIMUM;
     use cairn_portal::specification::Stack;
     use cairn_portal::{
-        Behalf, Crossing, Ground, Limits, Parameter, Parameters, SemaphoreOperation, Specification,
-        generate,
+        Behalf, Crossing, FaultBetween, Ground, Limits, PagedRange, PagerMemory, Parameter,
+        Parameters, PassedFault, SemaphoreOperation, Specification, generate,
     };
 
     #[test]
@@ -77,7 +78,7 @@ mod room {
             look(&specification, &types, None);
         }
         // On behalf of another.
-        let behalf = Some(Behalf { client: InstanceId(1), queue: 8 });
+        let behalf = Some(Behalf { client: InstanceId(1), queue: 8, fault: None });
         let crossing = Crossing { behalf, ..crossing };
         let specification = Specification::parse("npcwwwi").unwrap();
         let all = (&specification, &Parameters::NONE);
@@ -86,5 +87,23 @@ mod room {
         let specification = Specification::parse("rpctaiiiii").unwrap();
         look(&specification, &Parameters::NONE, Some(SemaphoreOperation::P));
         assert!(longest > HALF_MAXIMUM / 2 && longest <= HALF_MAXIMUM, "{longest}");
+    }
+
+    #[test]
+    fn the_longest_portal_of_faults_fits() {
+        let limits = Limits { call: 1, ..Limits::default() };
+        let pager = Some(PagerMemory { first: 0, size: 0, entry: 0 });
+        let fault = PassedFault { first: 0, number: 0, entries: 8, is_writable: true, pager };
+        let behalf = Some(Behalf { client: InstanceId(1), queue: 0, fault: Some(fault) });
+        let crossing = Crossing { asids: false, limits, behalf, ..Crossing::NONE };
+        let specification = Specification::parse("npc=tiiii").unwrap();
+        let words = &mut [0; 1024];
+        let passed = generate::pair(&specification, &crossing, words, 0).unwrap().size;
+        let range = PagedRange { first: 0, size: 0, entries: 8, is_writable: true, elsewhere: 0 };
+        let between = FaultBetween { inner: 0, again: 0, size: 64, unmended: 0 };
+        let crossing = Crossing { asids: false, ..Crossing::NONE };
+        let first = generate::fault_between(&range, &between, &crossing, words, 0).unwrap().size;
+        let longest = passed.max(first);
+        assert!(longest > LONGEST_FAULT / 2 && longest <= LONGEST_FAULT, "{passed} {first}");
     }
 }

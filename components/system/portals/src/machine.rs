@@ -6,7 +6,9 @@ use crate::blocks::Kind;
 use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, Tables};
 use cairn_abi::parameter_data::DATA_WORDS;
-use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
+use cairn_abi::record::{
+    Activation, Export, Header, Instance, Interrupt, Method, PagedRange, Portal,
+};
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::Limits;
 use cairn_portal::invocation::Words;
@@ -29,6 +31,8 @@ pub struct Layout {
     pub activations: &'static [Activation],
     /// Of all devices.
     pub interrupts: &'static [Interrupt],
+    /// Whose pages pagers provide.
+    pub ranges: &'static [PagedRange],
 }
 
 impl Layout {
@@ -68,6 +72,13 @@ impl Layout {
         };
         let position = self.exports.iter().position(is_wanted);
         position.map(|position| position as u32).ok_or(Error::NotFound)
+    }
+
+    /// The export by which an instance provides pages: its number.
+    pub fn pager(&self, instance: InstanceId) -> Option<usize> {
+        let is_pager =
+            |export: &Export| export.instance == instance && is_name(&export.interface, b"Pager");
+        self.exports.iter().position(is_pager)
     }
 
     /// What the description connected at an index of a client's table.

@@ -5,6 +5,7 @@ mod copies;
 mod domain;
 mod end;
 mod exchange;
+mod faults;
 mod grants;
 mod hold;
 mod retire;
@@ -39,6 +40,8 @@ use core::num::NonZero;
 #[cfg(test)]
 pub(crate) use domain::GRANULES_OF_DOMAIN;
 use exchange::Exchanges;
+#[cfg(test)]
+pub(crate) use faults::LONGEST as LONGEST_FAULT;
 use hold::Hold;
 
 /// End of the call counters' memory.
@@ -60,6 +63,8 @@ pub struct Maker {
     hold: Hold,
     refusals: Refusals,
     next_counter: u64,
+    /// Where portals of faults are generated.
+    faults: faults::Room,
 }
 
 impl Maker {
@@ -78,6 +83,7 @@ impl Maker {
         hold: Hold::NONE,
         refusals: Refusals::NONE,
         next_counter: 0,
+        faults: faults::Room::EMPTY,
     };
 
     /// Takes over from the layout, as instance `own`. `next_counter` is the first call counter that no portal

@@ -7,7 +7,6 @@ use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
 use cairn_abi::domain::{ACTIVATION_NEXT, ACTIVATION_SIZE, activation, client_row, stack_queue};
 use cairn_abi::grant::limits;
 use cairn_abi::parameter_data::{DATA_WORDS, data_word};
-use cairn_abi::record::PagedRange;
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
 use cairn_portals::machine::{Layout, Machine, Published};
@@ -67,6 +66,7 @@ impl Memory {
                 portals: record.table(header.portals),
                 activations: record.table(header.activations),
                 interrupts: record.table(header.interrupts),
+                ranges: record.table(header.ranges),
             },
             code: words("portal-code")?,
             domains: words("domains")?,
@@ -171,12 +171,7 @@ impl Machine for Memory {
     }
 
     fn is_pager(&self, instance: InstanceId) -> bool {
-        Record::find().is_some_and(|record| {
-            record
-                .table(record.header.ranges)
-                .iter()
-                .any(|range: &PagedRange| range.pager == instance)
-        })
+        self.layout.ranges.iter().any(|range| range.pager == instance)
     }
 
     fn look_at_stacks(&self, queue: u16) -> Result<(), Error> {

@@ -2,6 +2,7 @@
 //! its holder what it meant, or nothing (invariant 10).
 
 mod fake;
+mod faults;
 mod forked;
 mod grants;
 mod held;

@@ -14,13 +14,17 @@
 
 use crate::blocks::{Code, Kind, NO_INSTANCE};
 use cairn_abi::descriptor::NAME_SIZE;
-use cairn_abi::domain::CLIENT_INDEX_SHIFT;
+use cairn_abi::domain::{CLIENT_INDEX_SHIFT, PORTALS_MAXIMUM};
 use cairn_abi::{Error, InstanceId};
 
 /// Most rules at a time.
 pub const RULES_MAXIMUM: usize = 64;
 /// Most wraps at a time.
 pub const WRAPS_MAXIMUM: usize = 256;
+
+/// Faults of a range are wrapped like a portal, which stands in no table: this, and the range's number, in the place of an index.
+pub const FAULTS_FIRST: usize = 0x8000;
+const _: () = assert!(PORTALS_MAXIMUM <= FAULTS_FIRST, "no index of a table");
 
 /// Who stands between whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +140,11 @@ impl Wrap {
         !self.leaves && self.client == client && indexes.contains(&index)
     }
 
+    /// The range whose faults it is of.
+    pub fn range(&self) -> Option<usize> {
+        usize::from(self.first).checked_sub(FAULTS_FIRST)
+    }
+
     /// Whether it is of the block of a client that begins at an index.
     pub fn begins(&self, client: InstanceId, first: usize) -> bool {
         !self.leaves && self.client == client && usize::from(self.first) == first
@@ -144,7 +153,11 @@ impl Wrap {
     /// The word with which the client's calls by a method come in: where they go on in the interposer's table, and above it the index
     /// by which the client called.
     pub fn word(&self, method: usize) -> u64 {
-        inner_word(self.inner.into(), self.first.into(), method)
+        match self.range() {
+            // No portal of a table has the index 0.
+            Some(_) => self.inner.into(),
+            None => inner_word(self.inner.into(), self.first.into(), method),
+        }
     }
 
     /// Whether an instance is one of its three.

@@ -3,14 +3,12 @@
 
 use super::{Error, Layout};
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE, sections_span};
+use cairn_abi::arch::trap::PAGE_FAULTS;
 use cairn_abi::domain::upcall_entry;
 use cairn_abi::record::{FLOAT_OFF, PagedRange};
 use cairn_description::model::{Access, Pager};
 use cairn_portal::{Crossing, Source, Trust, generate};
 use std::collections::HashSet;
-
-/// Causes of page faults, an entry of the domain each, which lead to one portal.
-const PAGE_FAULTS: [u8; 3] = [12, 13, 15];
 
 impl Layout<'_> {
     /// Makes what sections with a pager need in each domain that maps them.

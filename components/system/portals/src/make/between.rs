@@ -88,7 +88,8 @@ impl Maker {
         if limits != 0 && kind.is_some() {
             crossing.ground = Ground::Limits(limits);
         }
-        crossing.behalf = came.map(|came| Behalf { client, queue: stack_queue(came.into()) });
+        crossing.behalf =
+            came.map(|came| Behalf { client, queue: stack_queue(came.into()), fault: None });
 
         let (mut in_use, mut stride, mut size) = (InUse::default(), 0, 0);
         let mut places = [0u8; METHODS_MAXIMUM];

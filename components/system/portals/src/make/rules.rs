@@ -5,6 +5,12 @@ use crate::wraps::Rule;
 use cairn_abi::Error;
 
 impl Maker {
+    /// Whether there are rules.
+    #[inline(always)]
+    pub(super) fn has_rules(&self) -> bool {
+        !self.wraps.rules.all().is_empty()
+    }
+
     /// Adds a rule, `Busy` if there is one like it.
     pub fn add_rule(&mut self, rule: Rule) -> Result<(), Error> {
         if self.wraps.rules.all().iter().any(|other| other.is_like(&rule)) {

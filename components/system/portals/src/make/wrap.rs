@@ -103,12 +103,6 @@ impl Maker {
             || self.original(machine, client, first) == import.code
     }
 
-    /// Whether there are rules.
-    #[inline(always)]
-    pub(super) fn has_rules(&self) -> bool {
-        !self.wraps.rules.all().is_empty()
-    }
-
     /// Puts interposers before a block that was made and is in no table yet; `calls` as in [`Maker::wrap_new`]. If that fails the
     /// block goes as well, but for a place that its client reserved. The rest of opening is to be as quick as if there were no rules.
     #[cold]
@@ -382,6 +376,9 @@ impl Maker {
         method: &dyn Fn(usize) -> Entry,
     ) -> Result<(), Error> {
         let wrap = *self.wraps.wraps.all().get(number).ok_or(Error::NotFound)?;
+        if wrap.range().is_some() {
+            return self.unwrap_faults(machine, number);
+        }
         let (client, first) = (wrap.client, usize::from(wrap.first));
         let mut originals = [0; METHODS_MAXIMUM];
         let originals = originals.get_mut(..wrap.count.into()).ok_or(Error::TooLarge)?;
@@ -446,16 +443,20 @@ impl Maker {
         for number in 0..self.wraps.wraps.all().len() {
             let wrap = self.wraps.wraps.all()[number];
             if chosen(&wrap) {
-                self.pools.give_back(wrap.wrapping);
-                self.end_behalf(machine, &wrap);
-                let left = Wrap { wrapping: Code::NONE, behalf: Code::NONE, leaves: true, ..wrap };
+                let left = if wrap.range().is_some() {
+                    self.end_faults(machine, &wrap)
+                } else {
+                    self.pools.give_back(wrap.wrapping);
+                    self.end_behalf(machine, &wrap);
+                    Wrap { wrapping: Code::NONE, behalf: Code::NONE, leaves: true, ..wrap }
+                };
                 self.wraps.wraps.all_mut()[number] = left;
             }
         }
     }
 
     /// Lets the indexes that an interposer has for a wrap lead nowhere.
-    fn end_behalf<M: Machine>(&mut self, machine: &M, wrap: &Wrap) {
+    pub(super) fn end_behalf<M: Machine>(&mut self, machine: &M, wrap: &Wrap) {
         if let Ok(interposer) = self.instances.get(wrap.rule.interposer) {
             let first = usize::from(wrap.inner);
             for index in first..first + usize::from(wrap.count) {
@@ -474,6 +475,8 @@ impl Maker {
             let wrap = self.wraps.wraps.all()[place];
             if self.pools.is_complete(machine, wrap.came) {
                 self.end_behalf(machine, &wrap);
+                // Of faults: frames of the client's threads named it.
+                self.pools.give_back(wrap.wrapping);
                 if let Ok(interposer) = self.instances.get(wrap.rule.interposer) {
                     let (inner, count) = (wrap.inner.into(), wrap.count.into());
                     self.blocks.release_entries(interposer.domain, inner, count);

@@ -128,6 +128,11 @@ impl Manager {
         {
             wrapped += self.wrap_interrupt(machine, rule, interrupt)?;
         }
+        let mut ranges = layout.ranges.iter().zip(0..).filter(|(one, _)| one.client == client);
+        wrapped += ranges.try_fold(0, |wrapped, (_, number)| {
+            let more = if described { self.maker.wrap_faults(machine, rule, number)? } else { 0 };
+            Ok::<_, Error>(wrapped + more)
+        })?;
         while let Some(block) = self.maker.unwrapped_block(machine, rule, client) {
             let place = (client, block.first(), block.server);
             wrapped += self.wrap_block(machine, rule, place, block.kind, block.count.into())?;

@@ -81,7 +81,7 @@ pub struct Fake {
     entries: RefCell<Vec<[u64; PORTALS_DESCRIBED]>>,
     alive: RefCell<[bool; DOMAINS]>,
     /// Free activations of each stack queue.
-    queues: RefCell<BTreeMap<u16, Vec<u32>>>,
+    pub queues: RefCell<BTreeMap<u16, Vec<u32>>>,
     /// Places of activations, and whose they are said to be.
     clients: RefCell<BTreeMap<usize, InstanceId>>,
     generation: Cell<u64>,
@@ -245,6 +245,7 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
         portals: leak(portals.collect()),
         activations: leak(activations.collect()),
         interrupts: &[],
+        ranges: &[],
     }
 }
 
@@ -408,7 +409,7 @@ impl Machine for Fake {
         match offset {
             FIELD_ALIVE => self.alive.borrow()[domain.index()].into(),
             FIELD_GENERATION => self.generation.get(),
-            _ => 0,
+            _ => self.words.borrow().get(&(domain.0, offset)).copied().unwrap_or(0),
         }
     }
     fn set_domain_word(&self, domain: DomainId, offset: i64, word: u64) {
@@ -492,8 +493,6 @@ impl Machine for Fake {
         self.named.borrow_mut().remove(&instance.0);
     }
     fn remove_names(&self, server: InstanceId) {
-        if server == OTHER {
-            self.registered.set(false);
-        }
+        self.registered.set(self.registered.get() && server != OTHER);
     }
 }

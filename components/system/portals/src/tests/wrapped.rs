@@ -8,15 +8,19 @@ use crate::wraps::Rule;
 use cairn_portal::literal::*;
 
 /// Who stands between client and server.
-const BETWEEN: InstanceId = OTHER;
-const ENTRANCE: u64 = 99;
-const RULE: (InstanceId, InstanceId, InstanceId) = (CLIENT, SERVER, BETWEEN);
+pub const BETWEEN: InstanceId = OTHER;
+pub const ENTRANCE: u64 = 99;
+pub const RULE: (InstanceId, InstanceId, InstanceId) = (CLIENT, SERVER, BETWEEN);
 /// All clients of the server.
-const ALL: (InstanceId, InstanceId, InstanceId) = (NO_INSTANCE, SERVER, BETWEEN);
+pub const ALL: (InstanceId, InstanceId, InstanceId) = (NO_INSTANCE, SERVER, BETWEEN);
 
 /// A world in which one has registered what it takes to stand between others.
 fn with_interposer() -> World {
-    let mut world = world();
+    interposer_on(Fake::new())
+}
+
+pub fn interposer_on(machine: Fake) -> World {
+    let mut world = world_on(machine);
     let mut methods = [0; 32];
     methods[8..17].copy_from_slice(b"ciiiiiii4");
     methods[24..].copy_from_slice(&entry(BETWEEN, ENTRANCE).to_le_bytes());
@@ -26,7 +30,7 @@ fn with_interposer() -> World {
 }
 
 impl World {
-    fn wrap(
+    pub fn wrap(
         &mut self,
         rule: (InstanceId, InstanceId, InstanceId),
         falls_back: bool,
@@ -38,7 +42,7 @@ impl World {
         clients.map(|client| manager.wrap_client(machine, &rule, client)).sum()
     }
 
-    fn unwrap(&mut self, rule: (InstanceId, InstanceId, InstanceId)) -> Result<u64, Error> {
+    pub fn unwrap(&mut self, rule: (InstanceId, InstanceId, InstanceId)) -> Result<u64, Error> {
         let World { machine, manager } = self;
         let rule = Rule::between(rule.0, rule.1, rule.2);
         let mut portals = 0;

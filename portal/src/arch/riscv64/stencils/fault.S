@@ -110,6 +110,9 @@ stencil_fault_map:
     # `satp` is the client's: cores that compare its identifier, whatever the operands, do what they should.
     ld      t3, %lo(state)(tp)
     sfence.vma t3, zero
+
+# Where the trap goes on.
+stencil_fault_trap:
     ld      t0, %lo(frame_size_negative + FRAME_RETURN)(tp)
 
 # To t0, with the trap frame on top. The thread goes on where its frame says: it may have been moved (`divert`).
@@ -131,3 +134,71 @@ stencil_fault_refused:
     j       to_finish
 stencil_jump_to_refused:
     j       to_refused
+
+# ---------------------------------------------------------------------------- faults that go through interposers
+#
+# The frame is that of a fault, but that it keeps the client's life above the cause, and its table. Each call on behalf of the client
+# copies this out of the frame below, so what it is about nobody can change; and the innermost one, to the pager, maps the page
+# on its way back. So an interposer sees the answer when there is nothing left to change about it.
+stencil_fault_between:
+    ld      a0, LITERAL_INNER(t1)
+    slli    t5, a6, FAULT_LIFE_SHIFT
+    or      t5, t5, t6
+    sd      t5, %lo(state + 8)(tp)
+    sd      t4, %lo(state + 24)(tp)
+
+# What an interposer answers.
+stencil_fault_answered:
+    branch_if_not_zero a0, to_refused
+
+stencil_fault_refused_between:
+    ld      t2, %lo(state)(tp)
+    ld      t3, %lo(state + 8)(tp)
+    ld      t0, LITERAL_ELSE(t1)
+    andi    t3, t3, FAULT_CAUSES
+    csrw    stval, t2
+    csrw    scause, t3
+    j       to_finish
+
+# Only in the call by which a fault of that range came.
+stencil_fault_behalf:
+    ld      t2, FRAME_RETURN(tp)
+    ld      t3, LITERAL_BEHALF(t1)
+    ld      t2, LITERAL_FAULT(t2)
+    branch_if_different t2, t3, to_stranger
+
+stencil_fault_passed:
+    ld      t2, %lo(fault_below)(tp)
+    ld      t3, %lo(fault_below + 8)(tp)
+    ld      t4, %lo(fault_below + 16)(tp)
+    ld      t5, %lo(fault_below + 24)(tp)
+    ld      t6, LITERAL_RANGE(t1)
+    ld      a3, LITERAL_RANGE_NUMBER(t1)
+    sd      t2, %lo(fault)(tp)
+    sd      t3, %lo(fault + 8)(tp)
+    sd      t4, %lo(fault + 16)(tp)
+    sd      t5, %lo(fault + 24)(tp)
+    sub     a4, t2, t6
+    andi    a5, t3, 3
+    srli    a6, t3, FAULT_LIFE_SHIFT
+    li      a7, 0
+
+# Before `fault_map`: in the client's space, if it is in that life still.
+stencil_fault_client:
+    ld      t2, %lo(fault + 24)(tp)
+    ld      t3, %lo(fault + 8)(tp)
+    ld      t4, FIELD_GENERATION(t2)
+    srli    t3, t3, FAULT_LIFE_SHIFT
+    ld      t5, FIELD_ALIVE(t2)
+    branch_if_different t3, t4, to_refused
+    branch_if_zero t5, to_refused
+    ld      t5, FIELD_SPACE(t2)
+    csrw    satp, t5
+
+# A reply that could not be mapped is an error, if it is none already.
+stencil_fault_not_mapped:
+    sltiu   t2, a0, 1
+    sub     t2, zero, t2
+    andi    t2, t2, ERROR_MALFORMED
+    or      a0, a0, t2
+    j       to_mapped

@@ -35,7 +35,11 @@ fn main() {
         return expect("two values are in the vault", false, true);
     };
     expect("numbers of its own", (other >= 1000, coin >= 1000, other != coin), (true, true, true));
-    expect("which are for what was put in", (VAULT.value(other), VAULT.value(coin)), (Ok(7), Ok(42)));
+    expect(
+        "which are for what was put in",
+        (VAULT.value(other), VAULT.value(coin)),
+        (Ok(7), Ok(42)),
+    );
     let guesses = [0, 1, 999, coin + 1, u64::MAX].map(|number| VAULT.value(number));
     expect("no others are for anything", guesses, [Err(Error::NotAllowed); 5]);
 

@@ -27,6 +27,8 @@ pub enum Manner {
     Later = 9,
     /// It passes it on when it is told another manner.
     Wait = 10,
+    /// It answers that all is well, and passes nothing on.
+    Pretend = 11,
 }
 
 /// The one that stands there.
