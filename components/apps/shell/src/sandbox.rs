@@ -79,7 +79,11 @@ fn enclose(
     };
     begun?;
     match loader.unload(name) {
-        Ok(()) | Err(Error::NotFound) => Ok(false),
+        Ok(()) => Ok(false),
+        Err(Error::NotFound) => {
+            writeln!(screen, "error: `{name}` was gone already: another has ended it")?;
+            Ok(false)
+        }
         Err(error) => {
             writeln!(screen, "error: `{name}` stays, and never begins: {}", error.text())?;
             Ok(false)
