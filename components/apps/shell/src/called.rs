@@ -54,6 +54,11 @@ impl Display for Called<'_> {
     }
 }
 
+/// What a file of events begins and ends with: it is their array.
+pub const FILE_BEGINS: &str = "[";
+/// See [`FILE_BEGINS`].
+pub const FILE_ENDS: &str = "]";
+
 /// A call as an event; `process` is its client's number.
 pub struct Event<'call>(pub &'call Called<'call>, pub u64);
 
@@ -131,6 +136,64 @@ mod tests {
             format!("{}", Process("a\u{1}", 2)),
             r#"{"ph":"M","pid":2,"name":"process_name","args":{"name":"a\u0001"}}"#
         );
+    }
+
+    /// The JSON array format of the Trace Event Format: complete events, with times in microseconds, and metadata. Events of one thread
+    /// lie in each other, or one behind the other.
+    #[test]
+    fn a_file_is_what_viewers_read() {
+        let mut file = std::string::String::from(FILE_BEGINS);
+        // A call, and two inside of it; another thread's across; one with whatever a component says.
+        let odd = "1 0 9 x y.z m(\"\u{1}\u{7f}\\\u{e9}\n\t{}[],:\") = 0";
+        let calls = [
+            "1000 100 7 a b.c d() = 0",
+            "1001 98 7 a b.c e() = 0",
+            "1001 1 7 a b.c f() = 0",
+            "1050 5000000123 8 a b.c d() = error Dead",
+            "18446744073709551615 18446744073709551615 7 a b.c d() = 0",
+            odd,
+        ];
+        for text in calls {
+            let called = Called::read(text).unwrap();
+            writeln!(file, "{},\n{},", Process(called.client, 3), Event(&called, 3)).unwrap();
+        }
+        write!(file, "{}{FILE_ENDS}", Process("cairn", 0)).unwrap();
+        let events: serde_json::Value = serde_json::from_str(&file).unwrap();
+        let events = events.as_array().unwrap();
+        assert_eq!(events.len(), 2 * calls.len() + 1);
+        let (mut spans, mut read) = (std::vec::Vec::new(), calls.iter());
+        for event in events {
+            let event = event.as_object().unwrap();
+            let text = |key: &str| event[key].as_str().unwrap();
+            assert!(event["pid"].is_u64());
+            match text("ph") {
+                "M" => {
+                    assert_eq!((text("name"), event.len()), ("process_name", 4));
+                    assert!(event["args"]["name"].is_string());
+                }
+                "X" => {
+                    let called = Called::read(read.next().unwrap()).unwrap();
+                    assert_eq!((text("name"), text("cat")), (called.method(), called.export));
+                    assert_eq!(event["args"]["call"], called.call);
+                    assert_eq!((event["tid"].as_u64(), event.len()), (Some(called.thread), 8));
+                    for (key, nanoseconds) in [("ts", called.time), ("dur", called.took)] {
+                        let (micro, exact) = (event[key].as_f64().unwrap(), nanoseconds as f64);
+                        assert!((micro * 1e3 - exact).abs() <= exact * 1e-15, "{key} {micro}");
+                    }
+                    if called.time < u64::MAX {
+                        spans.push((called.thread, called.time, called.time + called.took));
+                    }
+                }
+                other => panic!("{other}"),
+            }
+        }
+        for (thread, begin, end) in &spans {
+            let mut others = spans.iter().filter(|other| other.0 == *thread);
+            assert!(others.all(|(_, from, to)| {
+                let is_apart = to <= begin || end <= from;
+                is_apart || (begin <= from && to <= end) || (from <= begin && end <= to)
+            }));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use cairn::abi::descriptor::NAME_SIZE;
 use cairn::text::Line;
 use cairn_interfaces::{Action, Tool, ToolProxy};
 use cairn_shell::between::Ends;
-use cairn_shell::called::{Called, Event, Process, is_file_name, span};
+use cairn_shell::called::{Called, Event, FILE_BEGINS, FILE_ENDS, Process, is_file_name, span};
 use cairn_shell::table::Column::{Number, Text};
 use cairn_shell::table::{Column, Row};
 use cairn_shell::words::{Word, number};
@@ -230,7 +230,7 @@ pub fn show(tool: ToolProxy, screen: &mut Screen) -> Result {
 /// from there.
 fn store(tool: ToolProxy, file: &str, screen: &mut Screen) -> Result {
     writeln!(screen, "file {file} begins")?;
-    writeln!(screen, "file {file}: [")?;
+    writeln!(screen, "file {file}: {FILE_BEGINS}")?;
     let mut clients = heapless::Vec::<Name, CLIENTS>::new();
     let mut events = 0;
     let lost = each_kept(tool, |called| {
@@ -244,7 +244,7 @@ fn store(tool: ToolProxy, file: &str, screen: &mut Screen) -> Result {
     })?;
     // What the viewer is told last has no comma behind it.
     writeln!(screen, "file {file}: {}", Process("cairn", 0))?;
-    writeln!(screen, "file {file}: ]")?;
+    writeln!(screen, "file {file}: {FILE_ENDS}")?;
     writeln!(screen, "file {file} ends")?;
     writeln!(screen, "{events} calls; {lost} before these were overwritten")
 }
