@@ -114,6 +114,8 @@ impl Tables {
 
 /// Index of the return portal: it leaves the frame on top of the invocation stack.
 pub const PORTAL_RETURN: usize = 0;
+/// In its place: that of page faults, which no index reaches.
+pub const PORTAL_OF_FAULTS: usize = 0;
 /// Short-circuit: number of the caller's domain.
 pub const PORTAL_OWN_DOMAIN: usize = 1;
 /// Short-circuit: index of the calling thread.

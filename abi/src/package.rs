@@ -91,6 +91,8 @@ pub struct Head {
     pub call_stack: u64,
     /// If it is started by a call: after so many nanoseconds in which nobody needed it it is ended, or zero.
     pub idle_stop: u64,
+    /// Bytes of the range of its addresses that has a pager; zero: it has none.
+    pub paged: u64,
     /// Bytes of the image: all segments end in it.
     pub image_size: u32,
     /// Where its first thread begins, or [`NONE`].
@@ -135,6 +137,10 @@ pub struct Head {
     pub argument_length: u32,
     /// The argument string, and behind it the arguments that are text.
     pub argument: Text,
+    /// What it calls that range; zeros if it has none.
+    pub paged_name: Name,
+    /// The range's pager, `INSTANCE.EXPORT`; empty if there is none.
+    pub pager: Text,
     /// The tables.
     pub counts: Counts,
 }

@@ -3,6 +3,10 @@
 //! It is one read-only block: a [`Header`], then tables, each a count of entries at an offset from
 //! the block's start. Components that hold a role find it as the section `record`.
 
+mod ranges;
+
+pub use ranges::{NO_SECTION, PagedRange, RANGES_DESCRIBED, RANGES_MAXIMUM};
+
 use crate::Space;
 use crate::descriptor::{LETTERS_SIZE, NAME_SIZE};
 use crate::identifier::{DomainId, INSTANCES_MAXIMUM, InstanceId, RegionId};
@@ -387,26 +391,6 @@ pub struct Portal {
     pub specification: [u8; 16],
     /// Stack queue that it takes activations from, or `u64::MAX`.
     pub queue: u64,
-}
-
-/// A section in one domain whose pages a pager provides.
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub struct PagedRange {
-    /// The domain's first instance that maps it.
-    pub client: InstanceId,
-    /// The pager.
-    pub pager: InstanceId,
-    /// The section's place in the description: the same for all that map it.
-    pub section: u16,
-    /// 1 if writable.
-    pub writable: u16,
-    /// First address.
-    pub address: u64,
-    /// Bytes, whole pages.
-    pub size: u64,
-    /// Kernel address of the page-table entry of its first page in that domain; those of the next pages follow.
-    pub entries: u64,
 }
 
 /// An activation, from which the stack queues are made again at a restart.

@@ -54,8 +54,13 @@ impl<'a> Head<'a> {
 
     /// What it asks for that takes addresses, with so many stacks for calls.
     pub fn wanted(&self, call_stacks: u64) -> Wanted {
-        let format::Head { image_size, heap, stack, call_stack, .. } = self.numbers;
-        Wanted { image: image_size.into(), heap, stack, call_stack, call_stacks }
+        let format::Head { image_size, heap, stack, call_stack, paged, .. } = self.numbers;
+        Wanted { image: image_size.into(), heap, stack, call_stack, call_stacks, paged }
+    }
+
+    /// Who provides its range that has a pager: instance and export.
+    pub fn pager(&self) -> Option<(&'a str, &'a str)> {
+        self.text_of(self.numbers.pager).split_once('.')
     }
 
     /// What the package is called.

@@ -18,6 +18,8 @@ pub struct Wanted {
     pub call_stack: u64,
     /// How many these are.
     pub call_stacks: u64,
+    /// Its range that has a pager.
+    pub paged: u64,
 }
 
 /// Where it lies.
@@ -31,6 +33,8 @@ pub struct Placement {
     activations: u64,
     stacks: [u64; 2],
     count: u64,
+    paged: u64,
+    region: RegionId,
 }
 
 impl Placement {
@@ -52,6 +56,8 @@ impl Placement {
             activations: activation_from(heap_end, region),
             stacks: [wanted.stack, wanted.call_stack].map(page),
             count: 1 + wanted.call_stacks,
+            paged: page(wanted.paged),
+            region,
         }
     }
 
@@ -82,9 +88,18 @@ impl Placement {
         top - ACTIVATION_STACK_TOP + ACTIVATION_WINDOWS
     }
 
+    /// The range whose pages another provides; empty if there is none.
+    pub fn paged(&self) -> Range<u64> {
+        let start = self.behind(self.count);
+        start..start + self.paged
+    }
+
     /// Behind all this: what the instance gets at run time lies from here on.
     pub fn end(&self) -> u64 {
-        self.behind(self.count)
+        match self.paged() {
+            paged if paged.is_empty() => paged.end,
+            paged => activation_from(paged.end, self.region),
+        }
     }
 
     /// Pages of its own, all but those of the image.
@@ -111,13 +126,13 @@ mod tests {
     #[test]
     fn nothing_overlaps_and_a_page_before_each_stack_is_free() {
         for number in 1..20 {
-            for (image, heap, stack, call_stack, call_stacks) in [
-                (1, 0, 1, 1, 0),
-                (70_000, 5000, 16 << 10, 8 << 10, 3),
-                (1 << 20, 3 << 20, ACTIVATION_STACK_MAXIMUM, 64 << 10, 7),
-                (4096, 4096, ACTIVATION_STACK_SMALL, ACTIVATION_STACK_MAXIMUM, 7),
+            for (image, heap, stack, call_stack, call_stacks, paged) in [
+                (1, 0, 1, 1, 0, 0),
+                (70_000, 5000, 16 << 10, 8 << 10, 3, 1),
+                (1 << 20, 3 << 20, ACTIVATION_STACK_MAXIMUM, 64 << 10, 7, 0),
+                (4096, 4096, ACTIVATION_STACK_SMALL, ACTIVATION_STACK_MAXIMUM, 7, 160 << 10),
             ] {
-                let wanted = Wanted { image, heap, stack, call_stack, call_stacks };
+                let wanted = Wanted { image, heap, stack, call_stack, call_stacks, paged };
                 let placed = Placement::new(&wanted, RegionId(number));
                 assert!(placed.image().start >= IMAGE_OFFSET);
                 assert!(placed.image().end >= placed.image().start + image);
@@ -136,11 +151,12 @@ mod tests {
                     + stacks.iter().map(|stack| stack.end - stack.start).sum::<u64>())
                     / PAGE_SIZE;
                 assert_eq!(placed.pages(), pages);
-                // As the memory manager finds it from where the last stack ends.
-                assert_eq!(
-                    activation_from(stacks[call_stacks as usize].end, RegionId(number)),
-                    placed.end()
-                );
+                let range = placed.paged();
+                assert!(range.start >= end && range.start.is_multiple_of(PAGE_SIZE));
+                assert_eq!(range.end - range.start, paged.next_multiple_of(PAGE_SIZE));
+                // As the memory manager finds it from where the last stack ends, or the range.
+                let last = if paged == 0 { stacks[call_stacks as usize].end } else { range.end };
+                assert_eq!(activation_from(last, RegionId(number)), placed.end());
             }
         }
     }

@@ -66,6 +66,7 @@ fn writer() -> Writer {
     };
     writer.exports = vec![export("store", policy, 1, 0), export("item", none, 2, 1)];
     let argument = writer.text(b"loudtext");
+    let pager = writer.text(b"zero.pager");
     writer.numbers = format::Head {
         name: name("valve"),
         component: name("valves"),
@@ -86,6 +87,9 @@ fn writer() -> Writer {
         recovery_priority: 100,
         argument_length: 4,
         argument,
+        paged_name: name("work"),
+        paged: 3 * PAGE_SIZE,
+        pager,
         ..format::Head::default()
     };
     writer
@@ -163,6 +167,7 @@ fn what_is_written_is_read() {
     read_all(&package, bytes.len() as u64);
     let head = package.head();
     assert_eq!((head.name(), head.component()), ("valve", "valves"));
+    assert_eq!(head.pager(), Some(("zero", "pager")));
     assert!(package.is_whole());
     let segments: Vec<_> = head.segments().collect();
     let offsets: Vec<u64> = segments.iter().map(|segment| segment.offset).collect();
@@ -217,6 +222,20 @@ fn a_fault_says_where_it_is_and_what_was_expected() {
         }),
         ("the package: expected its main function in its machine code", |it| {
             it.numbers.main = 2 * PAGE
+        }),
+        ("the package: its range that has a pager is 4097, expected a multiple of 4096", |it| {
+            it.numbers.paged = PAGE_SIZE + 1
+        }),
+        (
+            "the package: its range that has a pager is 0x4001000, expected 4096 to 0x4000000",
+            |it| it.numbers.paged = (64 << 20) + PAGE_SIZE,
+        ),
+        ("the package: expected no pager, since no range has one", |it| it.numbers.paged = 0),
+        ("the package: expected the pager of its range, as INSTANCE.EXPORT", |it| {
+            it.numbers.pager.length = 4
+        }),
+        ("the package: expected a name of 1 to 31 printable characters", |it| {
+            it.numbers.paged_name = [0; 32]
         }),
         ("segment 1: its offset is 4096, expected 8192 to 0x7000", |it| {
             it.segments[1].0.offset = PAGE

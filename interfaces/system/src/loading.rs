@@ -116,12 +116,12 @@ pub trait DomainMemory {
     /// region, page tables, stacks, heap, log, and zeros where the package has no content; and writes what the layout's record says of
     /// it. Nobody reaches it before `finish`. The value is its number. `Exhausted`: the parent's quota, or what is left of numbers, pages
     /// or page tables, does not hold it; `Malformed`: the head is none; `Busy`: the name is taken; `NotAllowed`: the parent may have no
-    /// children.
+    /// children; `NotFound`: the pager of its range is not there.
     fn make(&self, parent: InstanceId, name: &str, head: &[u8]) -> Result<InstanceId, Error>;
     /// Makes the memory of a successor of an instance (live replacement), in the same way: what it will have instead of its content. The
     /// values are a number, for the calls below, and where the image begins behind the beginning of the region of the instance, for which it is
     /// linked. `VersionMismatch`: it does not serve each export of the instance with the same version; `NotSupported`: that one runs to
-    /// completion, is in the kernel domain or not alone in its domain, has memory for DMA, or other use of the floating-point unit;
+    /// completion, is in the kernel domain or not alone in its domain, has memory for DMA, a range of its own with a pager, or other use of the floating-point unit;
     /// `TooLarge`: there is no room for it in its region; `Busy`: it has a successor already.
     fn make_successor(
         &self,
@@ -170,7 +170,9 @@ pub trait DomainPortals {
     /// Connects an import of an instance that has not begun: portals at the indexes from `first` on lead to `server`
     /// (`instance.export`), which the instance may open by the policy of that name. `interface` is what the instance knows of it, as in
     /// [`Portals::reserve`](crate::Portals::reserve). `NotFound`: there is no such name; `NotAllowed`: it is not open to the instance; `VersionMismatch`;
-    /// `Exhausted`: the instance's part of portals or the server's stacks do not hold it; `Busy`: the instance has begun.
+    /// `Exhausted`: the instance's part of portals or the server's stacks do not hold it; `Busy`: the instance has begun. With
+    /// [`PORTAL_OF_FAULTS`](cairn::abi::domain::PORTAL_OF_FAULTS) as `first` what it misses in its range calls `server`, its pager:
+    /// `BadArgument`: it has no range, or one with another pager; `NotSupported`: a fault cannot call that.
     fn connect(
         &self,
         instance: InstanceId,

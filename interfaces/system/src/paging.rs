@@ -58,7 +58,8 @@ pub struct ServedRange {
     pub number: u64,
     /// Its pages.
     pub pages: u64,
-    /// The section, by its place in the description: several clients can map it, each in a range of its own.
+    /// The section, by its place in the description: several clients can map it, each in a range of its own. Or
+    /// [`NO_SECTION`](cairn::abi::record::NO_SECTION): the range is one client's that is loaded, who can go for good; then another can have its number.
     pub section: u64,
 }
 
@@ -71,6 +72,8 @@ pub struct RangeClient {
     pub lives: bool,
     /// How many of its lives have ended, and their pages with them.
     pub ended: u64,
+    /// Pages of the range: none, if its client is gone for good.
+    pub pages: u64,
 }
 
 /// A pager whose pages last where they come from.

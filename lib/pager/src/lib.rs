@@ -6,10 +6,12 @@
 pub mod answers;
 pub mod cache;
 pub mod pool;
+pub mod ranges;
 pub mod stored;
 
 use cairn::Error;
 use cairn::abi::address::PAGE_SIZE;
+use cairn::abi::record::NO_SECTION;
 use cairn::environment::startup;
 use cairn::section::Section;
 use cairn_interfaces::{MemoryProxy, MemoryStatisticsProxy, PagingProxy, ServedRange};
@@ -25,9 +27,10 @@ pub fn memory(
     Section::of_pages(memory.allocate(pages)?, pages).ok_or(Error::Malformed)
 }
 
-/// The ranges that this instance serves.
+/// The ranges of the description that this instance serves. Those of who is loaded come and go.
 pub fn ranges(paging: PagingProxy) -> impl Iterator<Item = ServedRange> {
-    (0..).map_while(move |at| paging.range(at).ok())
+    let ranges = (0..).map_while(move |at| paging.range(at).ok());
+    ranges.filter(|range| range.section != NO_SECTION.into())
 }
 
 /// The same, in a row; `TooLarge`, which the log says, if it does not hold them.

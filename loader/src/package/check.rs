@@ -120,6 +120,7 @@ pub(super) fn check(head: &Head) -> Checked {
     entry_points(head)?;
     imports(head)?;
     exports(head)?;
+    paged(head)?;
     argument(head)
 }
 
@@ -299,6 +300,21 @@ fn exports(head: &Head) -> Checked {
         expect(meanings, part, "what its words mean in printable characters of ASCII")?;
     }
     Ok(())
+}
+
+/// A range has a name, a size and a pager, or none of them.
+fn paged(head: &Head) -> Checked {
+    const EXPECTED: &str = "the pager of its range, as INSTANCE.EXPORT, and what it calls that";
+    let numbers = &head.numbers;
+    let pager = head.try_bytes_of(numbers.pager);
+    if numbers.paged == 0 {
+        let is_none = numbers.paged_name == [0; NAME_SIZE] && pager == Some(&[]);
+        return expect(is_none, Part::Head, "no pager, since no range has one");
+    }
+    within(Part::Head, "its range that has a pager", numbers.paged, PAGE_SIZE..=REGION_SIZE)?;
+    whole_pages(Part::Head, "its range that has a pager", numbers.paged)?;
+    expect(pager.is_some_and(is_server), Part::Head, EXPECTED)?;
+    name(Part::Head, &numbers.paged_name)
 }
 
 fn argument(head: &Head) -> Checked {

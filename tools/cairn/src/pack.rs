@@ -65,6 +65,11 @@ fn text(package: &Package<'_>) -> String {
     line("memory", memory(head));
     line("quotas", quotas(head));
     line("runs", runs(head));
+    if let Some((instance, export)) = head.pager() {
+        let name = cairn_abi::descriptor::name_text(&numbers.paged_name);
+        let size = show_size(numbers.paged);
+        line("paged", format!("{name}, {size}, whose pages {instance}.{export} provides"));
+    }
     line("entry", entry(head));
     if !head.argument().is_empty() {
         line("argument", format!("\"{}\"", Visible(head.argument())));

@@ -10,6 +10,7 @@ use crate::expand::COUNT;
 use crate::extend;
 use crate::model::{Access, Cpu, Placement, Profile, Restart, Role, StackMode, StateMode};
 use crate::names::{NameKind, is_path};
+use crate::package::Paged;
 use crate::place::{Located, Place};
 use crate::report::Report;
 use crate::table::{Table, Value};
@@ -116,6 +117,8 @@ pub(crate) struct InstanceDraft {
     pub sections: Vec<(Located<String>, Located<Access>)>,
     /// Of a package: the instance that it replaces.
     pub replaces: Option<Located<String>>,
+    /// Of a package: its range of addresses that has a pager.
+    pub paged: Option<Paged>,
     pub imports: Vec<ImportDraft>,
     pub exports: Vec<ExportDraft>,
 }

@@ -24,8 +24,23 @@ pub struct Package {
     /// It has no table: its imports lead to whoever serves them, everyone may open its exports, and its quota of memory is what it
     /// takes and some more.
     pub has_defaults: bool,
+    /// Its range of addresses that has a pager.
+    pub paged: Option<Paged>,
     /// The instance that it is to replace, as an index into [`System::instances`].
     pub replaces: Option<Located<usize>>,
+}
+
+/// A range of addresses of a package whose pages another provides.
+#[derive(Clone, Debug)]
+pub struct Paged {
+    /// What the component calls it, as a section.
+    pub name: Located<String>,
+    /// Its bytes.
+    pub size: Located<u64>,
+    /// The pager: an instance of the system, or one that is loaded by then.
+    pub instance: Located<String>,
+    /// Its export.
+    pub export: Located<String>,
 }
 
 /// Who serves an import of a package.
@@ -100,7 +115,7 @@ pub(crate) fn resolve(
             let index = find_instance(name, instances, report)?;
             Some(Located::new(index, name.place.clone()))
         });
-        let (imports, exports) = (draft.imports, draft.exports);
+        let (imports, exports, paged) = (draft.imports, draft.exports, draft.paged.clone());
         let draft = InstanceDraft { imports: Vec::new(), exports: Vec::new(), ..draft };
         for open in exports.iter().filter_map(|export| export.open.as_ref()) {
             open.iter().filter(|name| ***name != *EVERYONE).for_each(|name| check(name, report));
@@ -116,6 +131,7 @@ pub(crate) fn resolve(
             exports: exports.into_iter().map(export).collect(),
             is_shelved,
             has_defaults,
+            paged,
             replaces,
         });
     }

@@ -35,6 +35,7 @@ pub fn package(
     imports(&mut writer, connected, component).map_err(|message| no_package(package, message))?;
     exports(&mut writer, package, connected, component);
     argument(&mut writer, package, connected);
+    paged(&mut writer, package, component)?;
     let memory = match &package.replaces {
         Some(replaced) => {
             let instance = &system.instances[**replaced];
@@ -228,6 +229,23 @@ fn argument(writer: &mut Writer, package: &Package, connected: &ConnectedPackage
         });
     }
     writer.numbers.argument = writer.text(&bytes);
+}
+
+/// The range that has a pager. A fault is no call: nobody would keep what the floating-point unit holds.
+fn paged(writer: &mut Writer, package: &Package, component: &Component) -> Result<(), Error> {
+    let Some(paged) = &package.paged else { return Ok(()) };
+    if component.float {
+        return Err(Error::new(
+            &paged.name.place,
+            format!("`{}` may use the floating-point unit", package.instance.name),
+            "expected a range with a pager in a component without floating point",
+            "remove `paged`, or build the component for soft float",
+        ));
+    }
+    writer.numbers.paged = *paged.size;
+    writer.numbers.paged_name = name(&paged.name);
+    writer.numbers.pager = writer.text(format!("{}.{}", paged.instance, paged.export).as_bytes());
+    Ok(())
 }
 
 /// The quota of memory, which has to hold what it takes from the start.

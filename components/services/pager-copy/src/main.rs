@@ -9,37 +9,31 @@ use cairn::sync::Mutex;
 use cairn::{CallerThread, Error, PortalIndex, environment};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_interfaces::{
-    Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, Pager, Paging, Portals, ServedRange,
+    Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, Pager, Paging, Portals,
 };
+use cairn_pager::ranges::{Kept, Ranges, client};
 use cairn_pager::{PAGE, pool::Pool};
-
-const RANGES: usize = 32;
 
 struct Copies {
     original: Section,
     memory: Section,
+    /// The original's pages have the first places.
     pool: Pool<'static>,
-    ranges: [Option<Range>; RANGES],
-}
-
-/// A range that this pager serves.
-#[derive(Clone, Copy)]
-struct Range {
-    served: ServedRange,
-    /// The place of its first page in the pool, behind those of the original.
-    first: usize,
-    /// The client's life whose pages the pool has, and 1.
-    life: u64,
 }
 
 struct Copier;
 static COPIER: Copier = Copier;
+static RANGES: Ranges = Ranges::new();
 static COPIES: Mutex<Option<Copies>> = Mutex::new(None);
 
 cairn::component! {
     name: "pager-copy",
     imports: { memory: Memory, statistics: MemoryStatistics, paging: Paging, portals: Portals },
     exports: { pager: Pager = COPIER },
+    arguments: {
+        loaded: u64 = 0,
+        loaded_pages: u64 = 16,
+    },
     init: prepare,
 }
 
@@ -52,26 +46,17 @@ fn prepare() -> Result<(), Error> {
         );
         return Err(Error::NotFound);
     };
-    let mut places = original.size().div_ceil(PAGE);
-    let mut ranges = [None; RANGES];
-    let served = cairn_pager::ranges_in::<RANGES>(imports::PAGING)?;
-    for (place, served) in ranges.iter_mut().zip(served.into_iter().flatten()) {
-        *place = Some(Range { served, first: places, life: 0 });
-        places += served.pages as usize;
-    }
+    let described = cairn_pager::ranges(imports::PAGING).map(|range| (range.number, range.pages));
+    let kept = Kept { clients: arguments::loaded(), pages: arguments::loaded_pages() };
+    let places = RANGES.begin(original.size().div_ceil(PAGE), described, kept)?;
     let memory = cairn_pager::memory(&imports::MEMORY, &imports::STATISTICS, u64::MAX)?;
     let pool = Pool::new(memory.words(memory.size() / 8), places).ok_or(Error::Exhausted)?;
     pool.begin();
-    *COPIES.lock()? = Some(Copies { original, memory, pool, ranges });
+    *COPIES.lock()? = Some(Copies { original, memory, pool });
     Ok(())
 }
 
 impl Copies {
-    fn range(&self, number: u64) -> Option<usize> {
-        let is_it = |range: &Option<Range>| range.is_some_and(|one| one.served.number == number);
-        self.ranges.iter().position(is_it)
-    }
-
     /// The page of the pool for a place, which has what the original has if it is new.
     fn copy(&self, place: usize, page: usize) -> Result<usize, Error> {
         if let Some(found) = self.pool.find(place) {
@@ -85,14 +70,8 @@ impl Copies {
         Ok(copy)
     }
 
-    /// Nobody has the pages of a range any more.
-    fn clear(&self, range: &Range) {
-        let end = range.first + range.served.pages as usize;
-        (range.first..end).for_each(|place| self.pool.release(place));
-    }
-
-    fn provide(&self, range: &Range, page: usize, writes: bool) -> Result<u64, Error> {
-        let own = range.first + page;
+    /// A page that has the place `own`.
+    fn provide(&self, own: usize, page: usize, writes: bool) -> Result<u64, Error> {
         let (copy, rights) = match self.pool.find(own) {
             None if !writes && page * PAGE < self.original.size() => {
                 (self.copy(page, page)?, PAGE_READ)
@@ -116,24 +95,17 @@ impl Pager for Copier {
         }
         let mut copies = COPIES.lock()?;
         let copies = copies.as_mut().ok_or(Error::NotReady)?;
-        let at = copies.range(fault.range).ok_or(Error::NotFound)?;
-        let range = copies.ranges[at].ok_or(Error::NotFound)?;
+        let client = client(imports::PAGING);
+        let place = match RANGES.place(&fault) {
+            Some(place) => place,
+            None => RANGES.begin_life(&copies.pool, &fault, client)?,
+        };
         let page = (fault.offset / PAGE_SIZE) as usize;
-        if page >= range.served.pages as usize {
-            return Err(Error::NotFound);
-        }
-        if range.life != fault.life + 1 {
-            // A client's new life has none of the pages of the one before.
-            copies.clear(&range);
-            copies.ranges[at] = Some(Range { life: fault.life + 1, ..range });
-        }
-        match copies.provide(&range, page, fault.rights == PAGE_WRITE) {
+        let writes = fault.rights == PAGE_WRITE;
+        match copies.provide(place, page, writes) {
             Err(Error::Exhausted) => {
-                let is_dead = |range: &&Range| {
-                    imports::PAGING.client(range.served.number).is_ok_and(|client| !client.lives)
-                };
-                copies.ranges.iter().flatten().filter(is_dead).for_each(|dead| copies.clear(dead));
-                copies.provide(&range, page, fault.rights == PAGE_WRITE)
+                RANGES.clean(&copies.pool, client);
+                copies.provide(place, page, writes)
             }
             reply => reply,
         }

@@ -5,10 +5,13 @@ use super::content;
 use super::failure::failed;
 use super::fetch::{Fetched, fetch};
 use super::startup;
+use cairn::component::Interface;
 use cairn::section::Section;
 use cairn::text::Line;
 use cairn::{Error, InstanceId};
 use cairn_abi::RegionId;
+use cairn_abi::domain::PORTAL_OF_FAULTS;
+use cairn_interfaces::Pager;
 use cairn_loader::package::{Head, Import};
 use cairn_loader::placement::Placement;
 
@@ -81,6 +84,7 @@ pub fn load(
     };
     let made = fill(&source, &place, name)
         .and_then(|()| connect(&source.head, instance, name))
+        .and_then(|()| connect_pager(&source.head, instance))
         .and_then(|()| if begins { begin(instance, name) } else { Ok(()) });
     whole(instance, name, made)
 }
@@ -138,6 +142,7 @@ pub fn lacking(error: Error) -> &'static str {
         Error::Exhausted => "its parent's quota, or what the system has left, does not hold it",
         Error::NotAllowed => "its parent may have no more children",
         Error::Busy => "the name is taken",
+        Error::NotFound => "its pager is not there",
         error => error.text(),
     }
 }
@@ -161,6 +166,27 @@ fn connect(head: &Head, instance: InstanceId, name: &str) -> Result<(), Error> {
 /// The same, of an instance whose domain there is.
 pub fn connect_imports(head: &Head, instance: InstanceId) -> Result<(), Error> {
     head.imports().try_for_each(|import| connect_import(&import, instance))
+}
+
+/// Lets what an instance misses in its range call its pager, if it has one.
+fn connect_pager(head: &Head, instance: InstanceId) -> Result<(), Error> {
+    let Some((server, export)) = head.pager() else { return Ok(()) };
+    let name = Line::<64>::of(format_args!("{server}.{export}"));
+    let version = <dyn Pager>::DESCRIPTOR.version;
+    let first = PORTAL_OF_FAULTS as u64;
+    DOMAIN_PORTALS.connect(instance, first, name.text(), version, b"Pager ").map_err(|error| {
+        let why = match error {
+            Error::NotFound => "there is no such export",
+            Error::NotAllowed => "it is not open to what is loaded",
+            Error::VersionMismatch => "it is no pager, or one of another version",
+            Error::NotSupported => "one of the two uses floating point, or it runs to completion",
+            Error::Exhausted => {
+                "it has no stack left for one more client, or the client no room for portals"
+            }
+            error => error.text(),
+        };
+        failed(error, format_args!("pager `{server}.{export}`: {why}"))
+    })
 }
 
 fn connect_import(import: &Import, instance: InstanceId) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use cairn::{Error, environment};
 use cairn_abi::address::STARTUP_OFFSET;
 use cairn_abi::descriptor::name;
 use cairn_abi::record::CONTENT_CONSTANTS;
-use cairn_abi::startup::{ARGUMENT_SIZE, MAGIC, Startup};
+use cairn_abi::startup::{ARGUMENT_SIZE, MAGIC, Mapping, Startup};
 use cairn_interfaces::{Memory, Portals, Threads};
 use cairn_loader::package::Head;
 use core::mem::offset_of;
@@ -75,6 +75,14 @@ fn fill(page: &Section, head: &Head, place: &Place, called: &str) {
         }
     };
     put(offset_of!(Startup, name), &name(called));
+    if numbers.paged != 0 {
+        let (range, section) = (placement.paged(), offset_of!(Startup, sections));
+        page.set_byte(offset_of!(Startup, section_count), 1);
+        put(section + offset_of!(Mapping, name), &numbers.paged_name);
+        page.store(section + offset_of!(Mapping, address), begin + range.start);
+        page.store(section + offset_of!(Mapping, size), numbers.paged);
+        page.store(section + offset_of!(Mapping, writable), 1);
+    }
     let argument = head.argument();
     put(offset_of!(Startup, argument), argument.get(..ARGUMENT_SIZE).unwrap_or(argument));
     for (place, value) in head.values().enumerate() {

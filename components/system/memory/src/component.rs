@@ -229,8 +229,8 @@ impl interfaces::Paging for Server {
 
     fn client(&self, caller: Caller, range: u64) -> Result<interfaces::RangeClient, Error> {
         with(|manager| {
-            let (instance, lives, ended) = manager.client(caller.0, range)?;
-            Ok(interfaces::RangeClient { instance, lives, ended })
+            let (instance, lives, ended, pages) = manager.client(caller.0, range)?;
+            Ok(interfaces::RangeClient { instance, lives, ended, pages })
         })
     }
 

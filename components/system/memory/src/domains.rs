@@ -16,6 +16,9 @@ impl Manager<'_> {
         let start = record.start_address();
         let segments = self.segments_of(record);
         let end = segments.map(|segment| segment.address() + segment.size() - start);
+        let range = self.loaded_range(record.number());
+        let range = range.filter(|range| range.client() == record.number());
+        let end = end.chain(range.map(|range| range.address() + range.size() - start));
         let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
         let limit = (record.memory() / PAGE_SIZE).saturating_sub(record.memory_used() / PAGE_SIZE);
         Said { limit: limit as u32, base: activation_from(end, record.region()) as u32 }
@@ -28,7 +31,8 @@ impl Manager<'_> {
     }
 
     /// An instance is no more. [`Error::Busy`]: it is to be killed and released first. Its page table leads nowhere then, and
-    /// its number nowhere from now on. So is a pager as long as a client of its is there.
+    /// its number nowhere from now on. So is a pager as long as a client of its is there that the description has; others have none
+    /// from now on.
     pub fn retire_domain(&self, instance: InstanceId) -> Result<(), Error> {
         let is_reachable = is_reachable(self.reach(instance)?);
         let account = self.account(instance)?;
@@ -38,6 +42,7 @@ impl Manager<'_> {
             return Err(Error::Busy);
         }
         self.end_ranges(instance);
+        self.end_pager(instance);
         account.retire();
         // What others offered to it, or are about to, is not for its successor.
         (0..sections::COUNT).for_each(|number| self.withdraw_offer(number, instance));

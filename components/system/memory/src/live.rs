@@ -207,7 +207,7 @@ fields! {
     Thread: instance: InstanceId;
     Device: instance: InstanceId;
     Interrupt: instance: InstanceId;
-    PagedRange: client: InstanceId, pager: InstanceId, section: u16, size: u64, entries: u64;
+    PagedRange: client: InstanceId, pager: InstanceId, section: u16, address: u64, size: u64, entries: u64;
 }
 
 impl Entry<'_, Instance> {

@@ -7,6 +7,7 @@
 mod finish;
 mod fork;
 mod give;
+mod paged;
 mod record;
 mod retire;
 mod successor;
@@ -50,6 +51,8 @@ struct New<'a> {
     root: Root,
     head: &'a Head<'a>,
     placement: Placement,
+    /// Who provides its range that has a pager, if it has one.
+    pager: Option<InstanceId>,
     /// Of a successor: whose.
     linked: Option<Linked>,
 }
@@ -90,7 +93,7 @@ impl Manager<'_> {
     /// Makes an instance, a child of `parent`, as the head of its package says, but for its content. The number is its.
     ///
     /// `Exhausted`: the parent's quotas do not hold it, or no number is free; `NotAllowed`: the parent may load nothing;
-    /// `TooLarge`: it needs more than there is for one; `Busy`: another has the name.
+    /// `TooLarge`: it needs more than there is for one; `Busy`: another has the name; `NotFound`: its pager is not there.
     pub fn make(&self, parent: InstanceId, text: &str, head: &Head) -> Result<InstanceId, Error> {
         self.make_linked(parent, name(text)?, head, None)
     }
@@ -108,7 +111,8 @@ impl Manager<'_> {
         if of_parent.children() == 0 {
             return Err(Error::NotAllowed);
         }
-        let mut new = self.find_place(head, linked)?;
+        let pager = self.pager_of(head)?;
+        let mut new = New { pager, ..self.find_place(head, linked)? };
         let number = self.state.numbers.get(new.number)?;
         let paid = (1 + numbers.children, pages(numbers.memory));
         if let Err(error) = self.enter(new.number, &mut new.record, (name, of_parent), paid) {
@@ -193,13 +197,14 @@ impl Manager<'_> {
             && numbers.counts.exports <= slot.exports.count
             && numbers.counts.methods <= slot.methods.count
             && u64::from(numbers.names) <= record.names.end - record.names.start
-            && u64::from(numbers.sections) <= record.sections;
+            && u64::from(numbers.sections) <= record.sections
+            && (numbers.paged == 0 || self.loaded_range(number).is_some());
         let root = self.tables.root(record.space).ok_or(Error::Exhausted)?;
         if !fits {
             return Err(Error::TooLarge);
         }
         let linked = linked.map(|(_, linked)| linked);
-        Ok(New { number, slot, record, root, head, placement, linked })
+        Ok(New { number, slot, record, root, head, placement, pager: None, linked })
     }
 
     /// Enters a new instance under its name, with what its parent pays for it: children, and pages of memory.
@@ -263,6 +268,7 @@ impl Manager<'_> {
             }
         }
         self.write_record(new);
+        self.write_range(new);
         self.write_exports(new);
         self.settle();
         Ok(())

@@ -16,6 +16,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 mod forked;
+mod paged;
 mod random;
 mod refused;
 mod retired;
@@ -110,6 +111,7 @@ pub(crate) fn placement(number: InstanceId, manager: &Manager) -> Placement {
         stack: 2 * PAGE_SIZE,
         call_stack: PAGE_SIZE,
         call_stacks: 2,
+        paged: 0,
     };
     Placement::new(&wanted, manager.place(number).unwrap().region())
 }

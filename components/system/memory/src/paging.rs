@@ -26,7 +26,7 @@ pub struct Served {
     pub number: u64,
     /// Its pages.
     pub pages: u64,
-    /// Its section, which other clients can map as well.
+    /// Its section, which other clients can map as well; or [`NO_SECTION`](cairn_abi::record::NO_SECTION).
     pub section: u64,
 }
 
@@ -54,13 +54,18 @@ impl<'a> Manager<'a> {
         Ok(Served { number, pages, section: range.section().into() })
     }
 
-    /// Whose a range is that a pager serves; whether it lives, else it has none of the pages, and none before its next life; and how
-    /// many lives have ended.
-    pub fn client(&self, pager: InstanceId, number: u64) -> Result<(InstanceId, bool, u64), Error> {
-        let client = self.range_of(pager, number)?.client();
-        let account = self.account(client).ok();
+    /// Whose a range is that a pager serves; whether it lives, else it has none of the pages, and none before its next life; how
+    /// many lives have ended; and the range's pages.
+    pub fn client(
+        &self,
+        pager: InstanceId,
+        number: u64,
+    ) -> Result<(InstanceId, bool, u64, u64), Error> {
+        let range = self.range_of(pager, number)?;
+        let account = self.account(range.client()).ok();
         let lives = account.is_some_and(|account| !account.is_released.load(Relaxed));
-        Ok((client, lives, account.map_or(0, |account| account.ended.load(Relaxed).into())))
+        let ended = account.map_or(0, |account| account.ended.load(Relaxed).into());
+        Ok((range.client(), lives, ended, range.size() / PAGE_SIZE))
     }
 
     /// The range of this number, if this is its pager.
@@ -103,9 +108,11 @@ impl<'a> Manager<'a> {
         })
     }
 
-    /// Whether an instance that is there gets pages from this one.
+    /// Whether an instance of the description that is there gets pages from this one.
     pub(crate) fn provides(&self, pager: InstanceId) -> bool {
-        self.ranges_of(pager).any(|(_, range)| self.account(range.client()).is_ok())
+        let described =
+            self.ranges_of(pager).take_while(|(at, _)| *at < self.header.ranges_described());
+        described.map(|(_, range)| range).any(|range| self.account(range.client()).is_ok())
     }
 
     /// The ranges of a client that retires are no more, and its page tables another one's.

@@ -63,13 +63,13 @@ fn a_pager_knows_its_ranges() {
     }
     // It may not have died after all.
     let client = || world.manager().client(TWO, 1);
-    assert_eq!(client(), Ok((ONE, true, 0)));
+    assert_eq!(client(), Ok((ONE, true, 0, PAGES)));
     world.manager().kill(ONE).unwrap();
-    assert_eq!(client(), Ok((ONE, true, 0)));
+    assert_eq!(client(), Ok((ONE, true, 0, PAGES)));
     steps(|at| world.manager().release(ONE, at));
-    assert_eq!(client(), Ok((ONE, false, 1)));
+    assert_eq!(client(), Ok((ONE, false, 1, PAGES)));
     world.manager().revive(ONE).unwrap();
-    assert_eq!(client(), Ok((ONE, true, 1)));
+    assert_eq!(client(), Ok((ONE, true, 1, PAGES)));
     for (pager, number) in [(ONE, 1), (TWO, 0), (TWO, u64::MAX)] {
         assert_eq!(world.manager().client(pager, number), Err(Error::NotFound));
     }
@@ -175,7 +175,7 @@ fn a_pager_retires_behind_its_clients() {
     word.store(tables::OWN as i64 | 1, Relaxed);
     assert!(world.manager().unmap_range(TWO, 1, 3, 1).is_err());
     assert_ne!(word.load(Relaxed), 0);
-    assert_eq!(world.manager().client(TWO, 1), Ok((InstanceId(0), false, 0)));
+    assert_eq!(world.manager().client(TWO, 1), Ok((InstanceId(0), false, 0, 0)));
     word.store(0, Relaxed);
     assert_eq!(world.manager().retire_domain(TWO), Ok(()));
 }

@@ -166,9 +166,6 @@ pub trait Machine: Words {
     /// Has the scheduler end a semaphore or a lock of `owner`'s: `Busy` while threads wait for it.
     fn free(&self, owner: InstanceId, kind: Kind) -> Result<(), Error>;
 
-    /// Whether an instance provides the pages of some section.
-    fn is_pager(&self, instance: InstanceId) -> bool;
-
     /// Has the scheduler let those go on who wait for an activation of a stack queue that has none.
     fn look_at_stacks(&self, queue: u16) -> Result<(), Error>;
     /// How many threads wait for one.
@@ -196,6 +193,12 @@ pub trait Machine: Words {
     /// Lets every hart see the portal code that was written.
     fn publish(&self) -> Result<Published, Error> {
         self.fence_instruction().map(|()| Published(()))
+    }
+
+    /// The ranges that an instance provides with pages, of clients that there are.
+    fn provided_by(&self, pager: InstanceId) -> impl Iterator<Item = &'static PagedRange> {
+        let ranges = self.layout().ranges.iter();
+        ranges.filter(move |range| range.client != InstanceId(0) && range.pager == pager)
     }
 
     /// The domain lives.

@@ -8,6 +8,7 @@ mod exchange;
 mod faults;
 mod grants;
 mod hold;
+mod paged;
 mod retire;
 mod rules;
 pub(crate) mod wrap;

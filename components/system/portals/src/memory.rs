@@ -170,10 +170,6 @@ impl Machine for Memory {
         }
     }
 
-    fn is_pager(&self, instance: InstanceId) -> bool {
-        self.layout.ranges.iter().any(|range| range.pager == instance)
-    }
-
     fn look_at_stacks(&self, queue: u16) -> Result<(), Error> {
         SCHEDULER.look_at_stacks(queue.into())
     }

@@ -22,6 +22,8 @@ pub struct Pools {
     returns: Returns,
     /// What each domain has of its own that came while the system ran.
     domains: [Code; INSTANCES_MAXIMUM],
+    /// Of these the portals of their ranges' faults.
+    faults: [Code; INSTANCES_MAXIMUM],
     /// Bytes of code that the layout made.
     described: u64,
 }
@@ -34,6 +36,7 @@ impl Pools {
         queues: Queues::EMPTY,
         returns: Returns::EMPTY,
         domains: [Code { start: 0, granules: 0, queue: 0 }; INSTANCES_MAXIMUM],
+        faults: [Code { start: 0, granules: 0, queue: 0 }; INSTANCES_MAXIMUM],
         described: 0,
     };
 
@@ -68,12 +71,26 @@ impl Pools {
         self.domains[instance.index()] = code;
     }
 
-    /// It goes back; whether there is any.
+    /// Code that was taken for the portal of its range's faults.
+    pub fn used_by_faults(&mut self, instance: InstanceId, code: Code) {
+        self.faults[instance.index()] = code;
+    }
+
+    /// Whether it has such a portal.
+    pub fn has_faults(&self, instance: InstanceId) -> bool {
+        self.faults[instance.index()].granules > 0
+    }
+
+    /// All this goes back; whether there is any.
     pub fn give_back_domain(&mut self, instance: InstanceId) -> bool {
-        let Code { start, granules, .. } = self.domains[instance.index()];
-        self.domains[instance.index()].granules = 0;
-        self.area.release(start, granules);
-        granules > 0
+        let Pools { area, domains, faults, .. } = self;
+        let [own, faults] = [domains, faults].map(|codes| {
+            let Code { start, granules, .. } = codes[instance.index()];
+            codes[instance.index()].granules = 0;
+            area.release(start, granules);
+            granules
+        });
+        own + faults > 0
     }
 
     /// Whether no thread is in a call of which an instance is one end.

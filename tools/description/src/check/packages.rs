@@ -1,7 +1,7 @@
 //! Packages: what can be said of them before they are loaded.
 
 use super::roles;
-use crate::model::{Package, System};
+use crate::model::{Package, Role, System};
 use crate::report::{Error, Report};
 use crate::units::show_size;
 
@@ -23,6 +23,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
         roles::check_recovery(system, &package.instance, report);
         check_idle_stop(package, report);
         check_quota(package, report);
+        check_paged(system, package, report);
     }
     check_keeper(system, report);
 }
@@ -63,6 +64,47 @@ fn check_quota(package: &Package, report: &mut Report) {
             show_size(stacks)
         ),
     ));
+}
+
+/// A pager is there before whom it provides with pages, and what it provides stays where it is.
+fn check_paged(system: &System, package: &Package, report: &mut Report) {
+    let Some(paged) = &package.paged else { return };
+    let (name, pager) = (&package.instance.name, &paged.instance);
+    if let Some(replaced) = &package.replaces {
+        report.push(
+            Error::new(
+                &paged.name.place,
+                format!("the package `{name}` replaces an instance, and has a range with a pager"),
+                "expected no `paged`: a range lies where the content says that is replaced",
+                "map a section with `pager` in the instance, or remove `paged`",
+            )
+            .note(&replaced.place, "what it replaces"),
+        );
+    }
+    let role = system.instance(pager).and_then(|index| system.instances[index].role);
+    if role.is_some_and(Role::runs_to_completion) {
+        report.push(Error::new(
+            &pager.place,
+            format!("`{pager}` cannot be a pager"),
+            "expected an instance that does not run to completion",
+            "name an instance whose component exports the interface `Pager`",
+        ));
+    }
+    // Under their own names each would have to be there before the other.
+    let by_name = |name: &str| {
+        let mut packages = system.packages.iter().filter(|_| system.instance(name).is_none());
+        packages.find(|one| *one.instance.name == name)
+    };
+    let next = |package: &&Package| by_name(&package.paged.as_ref()?.instance);
+    let mut chain = core::iter::successors(by_name(pager), next).take(system.packages.len());
+    if chain.any(|one| *one.instance.name == **name) {
+        report.push(Error::new(
+            &pager.place,
+            format!("the pages of `{name}` come from itself, by way of its pager"),
+            "expected a pager that is there before whom it provides with pages",
+            "name an instance of the system, or a package whose pages come from elsewhere",
+        ));
+    }
 }
 
 /// Somebody has to see what is on the shelf.

@@ -61,6 +61,7 @@ impl<'a> Connector<'a> {
             }
         }
         self.check_successor(package, component, report);
+        self.check_pager(package, components, report);
         let described = |export: &Export| {
             package.exports.iter().position(|described| *described.name == export.name)
         };
@@ -72,6 +73,42 @@ impl<'a> Connector<'a> {
                 .collect(),
             exports: component.exports.iter().map(described).collect(),
             arguments: arguments::check(&self.declared(package, component), component, report),
+        }
+    }
+
+    /// Whether the pager of its range is one, as far as the description knows it.
+    fn check_pager(
+        &self,
+        package: &Package,
+        components: &[Option<&'a Descriptor>],
+        report: &mut Report,
+    ) {
+        let Some(paged) = &package.paged else { return };
+        let Some(server) = self.server(components, &paged.instance) else { return };
+        let mut services = server.exports.iter().filter(|export| !export.is_object);
+        let found = services.find(|export| export.name == *paged.export);
+        if found.is_some_and(|export| export.interface.name == "Pager") {
+            return;
+        }
+        report.push(Error::new(
+            &paged.export.place,
+            format!("`{}.{}` is no pager", paged.instance, paged.export),
+            match found {
+                Some(export) => format!("expected `Pager`, found `{}`", export.interface.name),
+                None => "expected an export of the interface `Pager`".to_owned(),
+            },
+            "name an instance whose component exports it, as `pager-zero` does: \"zero.pager\"",
+        ));
+    }
+
+    /// The component of who is called so: an instance of the system, or else a package.
+    fn server(&self, components: &[Option<&'a Descriptor>], name: &str) -> Option<&'a Descriptor> {
+        let mut packages = self.system.packages.iter().zip(components);
+        match self.system.instance(name) {
+            Some(index) => self.components[index],
+            None => packages
+                .find(|(package, _)| *package.instance.name == *name)
+                .and_then(|(_, component)| *component),
         }
     }
 
@@ -122,13 +159,7 @@ impl<'a> Connector<'a> {
         report: &mut Report,
     ) {
         let name = &connection.instance;
-        let packages = || self.system.packages.iter().zip(components);
-        let server = match self.system.instance(name) {
-            Some(index) => self.components[index],
-            None => packages()
-                .find(|(package, _)| *package.instance.name == **name)
-                .and_then(|(_, component)| *component),
-        };
+        let server = self.server(components, name);
         // Others may be there by then, and names that are registered at run time.
         let exports = server.iter().flat_map(|server| &server.exports);
         let mut services = exports.filter(|export| !export.is_object);

@@ -165,6 +165,10 @@ pub(super) fn read_instance(
         Some(value) => value.name(NameKind::Plain, "console", report).map(Some),
         None => Some(None),
     };
+    let paged = match (noun == package::PACKAGE).then(|| table.take("paged")).flatten() {
+        Some(value) => package::read_paged(&value, report).map(Some),
+        None => Some(None),
+    };
     let imports = match table.take("imports") {
         Some(value) => value
             .table("`imports`", report)
@@ -222,6 +226,7 @@ pub(super) fn read_instance(
         devices: devices?,
         sections: sections?,
         replaces: replaces?,
+        paged: paged?,
         imports: imports?,
         exports: exports?,
     })

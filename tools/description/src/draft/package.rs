@@ -1,11 +1,16 @@
 //! The table of a package, as written: that of an instance, without what only the layout can give.
 
+use super::connections::read_target;
 use super::instance::read_instance;
 use super::{Draft, InstanceDraft, MEMORY_MAXIMUM, PackageDraft};
+use crate::names::NameKind;
+use crate::package::Paged;
 use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::Value;
 use crate::tree::{Data, Entry, Node};
+use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE};
+use cairn_abi::loadable::LEAVES_EACH;
 
 /// Keys of instances that packages do not have, and why.
 pub(crate) const ABSENT: [(&str, &str); 16] = [
@@ -19,7 +24,7 @@ pub(crate) const ABSENT: [(&str, &str); 16] = [
     ("trusted", "it has no device, and no interface that commands is open to it"),
     (
         "sections",
-        "sections of the description are mapped by the layout; it can make some while it runs",
+        "sections of the description are mapped by the layout; it can make some while it runs, and have a range of its own with a pager (`paged`)",
     ),
     ("wrapped_by", "who stands before it is said when it is there, by the shell's `wrap`"),
     ("essential", "the system does without it until it is loaded"),
@@ -68,6 +73,24 @@ pub(super) fn read_package(value: &Value<'_>, report: &mut Report) -> Option<Ins
         ));
     }
     (report.errors().len() == before).then_some(draft)
+}
+
+/// The range of a package that has a pager.
+pub(super) fn read_paged(value: &Value<'_>, report: &mut Report) -> Option<Paged> {
+    const MOST: u64 = LEAVES_EACH * LEAF_SPAN;
+    let mut table = value.table("`paged`", report)?;
+    let name = table
+        .require("name", "name = \"work\"", report)
+        .and_then(|value| value.name(NameKind::Plain, "work", report));
+    let size = table
+        .require("size", "size = \"64K\"", report)
+        .and_then(|value| value.size(PAGE_SIZE..=MOST, PAGE_SIZE, report));
+    let pager = table
+        .require("pager", "pager = \"zero.pager\"", report)
+        .and_then(|value| read_target(&value, report));
+    table.finish(report);
+    let (instance, export) = pager?;
+    Some(Paged { name: name?, size: size?, instance, export })
 }
 
 /// The packages with what the shelf says: one that has no table is the component of its name, or at its path, with its defaults.

@@ -5,7 +5,7 @@ use super::{Error, Layout};
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE, sections_span};
 use cairn_abi::arch::trap::PAGE_FAULTS;
 use cairn_abi::domain::upcall_entry;
-use cairn_abi::record::{FLOAT_OFF, PagedRange};
+use cairn_abi::record::{FLOAT_OFF, PagedRange, RANGES_DESCRIBED};
 use cairn_description::model::{Access, Pager};
 use cairn_portal::{Crossing, Source, Trust, generate};
 use std::collections::HashSet;
@@ -64,7 +64,13 @@ impl Layout<'_> {
         let root = self.placed[client].root;
         let first = self.tables.leaves(&mut self.memory, root, begin, leaves)?;
         let entries = self.tables.kernel_address(first + (address - begin) / PAGE_SIZE * 8);
-        let number = self.record.ranges.len() as u64;
+        let number = self.record.ranges.len();
+        if number == RANGES_DESCRIBED {
+            return Err(
+                format!("sections with a pager are mapped in more than {number} domains").into()
+            );
+        }
+        let number = number as u64;
         self.record.ranges.push(PagedRange {
             client: self.system.instances[client].number,
             pager: self.system.instances[server].number,

@@ -15,7 +15,7 @@ use cairn_description::model::{self, Open, Restart};
 use cairn_loader::interface_text::MethodText;
 use cairn_portal::Generated;
 use std::collections::HashMap;
-use zerocopy::{Immutable, IntoBytes};
+use zerocopy::{FromZeros, Immutable, IntoBytes};
 
 /// Entries of the record, collected during the layout.
 #[derive(Default)]
@@ -260,7 +260,11 @@ impl Layout<'_> {
         header.symbol_names = writer.table(&names);
         header.slots = writer.table(&slots);
         (self.record.segments, self.record.activations) = (segments, activations);
-        header.ranges = writer.table(&self.record.ranges);
+        // Behind them a place for each loadable number.
+        let mut ranges = self.record.ranges.clone();
+        let loadable = self.system.children() as usize;
+        ranges.resize_with(ranges.len() + loadable, PagedRange::new_zeroed);
+        header.ranges = writer.table(&ranges);
     }
 
     /// What is free, and where privileged code's entries lie; after the last mapping.

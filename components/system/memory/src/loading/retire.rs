@@ -10,7 +10,7 @@ use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::loadable::{Entries, Slot, stack_alias};
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::page_table::{index, is_table, table_entry, target};
-use cairn_abi::record::{Activation, CONTENT_TEXT, Export, Instance, Portal, Thread};
+use cairn_abi::record::{Activation, CONTENT_TEXT, Export, Instance, PagedRange, Portal, Thread};
 use cairn_abi::{Error, InstanceId};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
@@ -165,6 +165,9 @@ impl Manager<'_> {
 
     /// Empties all places of the record that name an instance.
     fn forget(&self, instance: InstanceId, slot: &Slot) {
+        if let Some(range) = self.loaded_range(instance) {
+            range.write(&PagedRange::new_zeroed());
+        }
         clear(self.record.segments, slot.segments);
         clear(self.record.segments, slot.stacks);
         clear(self.record.methods, slot.methods);

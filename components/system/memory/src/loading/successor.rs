@@ -84,8 +84,15 @@ impl<'a> Manager<'a> {
             && record.run_to_completion() == 0
             && record.is_alone()
             && has_own;
+        // A range with a pager lies where its content says.
+        let is_paged = head.numbers().paged != 0
+            || self.loaded_range(number).is_some_and(|range| range.client() == number);
         self.places(number)?;
-        if can_be && !has_dma && same_float { Ok(()) } else { Err(Error::NotSupported) }
+        if can_be && !has_dma && !is_paged && same_float {
+            Ok(())
+        } else {
+            Err(Error::NotSupported)
+        }
     }
 
     /// Where a successor lies: where its predecessor was, if the stacks of its clients are behind it, or else behind all that there is.

@@ -7,7 +7,7 @@ use cairn_abi::loadable::{
 };
 use cairn_abi::loadable::{Entries, Slot, TEXT_EACH, stack_alias};
 use cairn_abi::page_table::{index, table_entry};
-use cairn_abi::record::{Export, Method, Portal};
+use cairn_abi::record::{Export, Method, PagedRange, Portal};
 
 /// Pages of the shelf.
 pub(crate) const SHELF_PAGES: u64 = 4;
@@ -140,6 +140,7 @@ fn extend(world: &mut World, children: u16) {
         header.methods = place(methods.len(), size_of::<Method>());
         header.portals = place(portals.len(), size_of::<Portal>());
         header.slots = place(slots.len(), size_of::<Slot>());
+        header.ranges = place(children.into(), size_of::<PagedRange>());
         header.symbol_names = place(text.len(), 1);
         header.size = size as u64;
         no_log = record + header.size.next_multiple_of(PAGE_SIZE);

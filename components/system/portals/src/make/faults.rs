@@ -102,7 +102,7 @@ impl Maker {
     }
 
     /// Lets all page faults of a domain begin with a portal.
-    fn lead_faults<M: Machine>(&self, machine: &M, domain: DomainId, code: u64) {
+    pub(super) fn lead_faults<M: Machine>(&self, machine: &M, domain: DomainId, code: u64) {
         for cause in PAGE_FAULTS {
             machine.set_domain_word(domain, upcall_entry(cause), code);
         }
@@ -126,7 +126,7 @@ impl Maker {
     }
 
     /// Generates a portal in an instance's part of portal code.
-    fn put_fault<M: Machine>(
+    pub(super) fn put_fault<M: Machine>(
         &mut self,
         machine: &M,
         payer: InstanceId,

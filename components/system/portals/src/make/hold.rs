@@ -132,7 +132,7 @@ impl Maker {
             || !self.instances.is_alone(record)
             || held == self.own
             || serves_here
-            || machine.is_pager(held)
+            || machine.provided_by(held).next().is_some()
             || self.is_interposer(held)
         {
             return Err(Error::NotSupported);

@@ -46,6 +46,9 @@ impl Maker {
         // The first entry is that of the value 1.
         let layout = machine.layout();
         let end = layout.tables().entries() + layout.portals.len();
+        if from == 0 {
+            self.end_pager(machine, number);
+        }
         let first = end.min(from.saturating_sub(1) as usize);
         for _ in 0..most {
             if let Some(place) = self.blocks.import_of(number) {
@@ -103,7 +106,7 @@ impl Maker {
         Some(())
     }
 
-    /// The instances whose imports lead to one.
+    /// The instances whose imports, or faults, lead to one.
     pub fn users_of<M: Machine>(
         &self,
         machine: &M,
@@ -123,7 +126,9 @@ impl Maker {
             place = self.blocks.made_by(server, place, |block| block.is_import && block.is_live());
             place.map(|place| self.blocks.get(place).client)
         });
-        described.map(|portal| portal.client).chain(imports).filter(move |user| *user != server)
+        let provided = machine.provided_by(server).map(|range| range.client);
+        let users = described.map(|portal| portal.client).chain(imports).chain(provided);
+        users.filter(move |user| *user != server)
     }
 
     pub(super) fn forget<M: Machine>(&mut self, machine: &M, record: &Instance) {

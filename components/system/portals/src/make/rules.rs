@@ -11,6 +11,11 @@ impl Maker {
         !self.wraps.rules.all().is_empty()
     }
 
+    /// A rule, by its place.
+    pub(super) fn rule(&self, place: usize) -> Option<Rule> {
+        self.wraps.rules.all().get(place).copied()
+    }
+
     /// Adds a rule, `Busy` if there is one like it.
     pub fn add_rule(&mut self, rule: Rule) -> Result<(), Error> {
         if self.wraps.rules.all().iter().any(|other| other.is_like(&rule)) {

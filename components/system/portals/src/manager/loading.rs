@@ -6,7 +6,7 @@ use crate::crossing::{Entry, Target};
 use crate::known::{Known, refuse_itself};
 use crate::machine::Machine;
 use cairn_abi::descriptor::is_name;
-use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTAL_OF_FAULTS};
 use cairn_abi::{Error, InstanceId};
 
 impl Manager {
@@ -49,6 +49,10 @@ impl Manager {
         }
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
         let first = usize::try_from(first).map_err(|_| Error::BadArgument)?;
+        if first == PORTAL_OF_FAULTS && interface == b"Pager" {
+            let entry = methods.first().ok_or(Error::VersionMismatch)?.entry;
+            return self.maker.connect_pager(machine, client, export.instance, (number, entry));
+        }
         if first < PORTAL_FIRST_IMPORT {
             return Err(Error::BadArgument);
         }

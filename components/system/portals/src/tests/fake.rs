@@ -99,8 +99,6 @@ pub struct Fake {
     /// How often those who wait for the held were let go, and how many wait.
     pub released: Cell<usize>,
     pub waiters: Cell<u64>,
-    /// One that provides pages.
-    pub pager: Cell<Option<InstanceId>>,
     /// A thread makes a call of the limited grant at this place just before the next entry is written.
     pub caller: Cell<Option<usize>>,
 }
@@ -120,7 +118,7 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
         (InstanceId, &'static str, &'static str, u16, &'static [(&'static str, &'static str)]);
     const UPCALLS: &[(&str, &str)] =
         &[("fault", "ctii"), ("stack_wait", "ctiia"), ("software", "ct"), ("timer", "ct")];
-    let exports: [Described; 13] = [
+    let exports: [Described; 14] = [
         (SCHEDULER, "control", "Control", 0, &[("stop", "c")]),
         (SCHEDULER, "semaphore", "Semaphore", 1, &[("p", "ct"), ("v", "ct")]),
         (SCHEDULER, "lock", "Lock", 1, &[("lock", "ct"), ("unlock", "ct")]),
@@ -134,6 +132,7 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
         (OTHER, "callers", "Callers", 0, &[("who", "ca")]),
         (OTHER, "indexes", "Indexes", 0, &[("which", "c=")]),
         (SCHEDULER, "upcalls", "SchedulerUpcalls", 0, UPCALLS),
+        (SERVER, "pager", "Pager", 0, &[("page_fault", "c=tiiii")]),
     ];
     let (mut records, mut methods) = (Vec::new(), Vec::new());
     for (instance, export, interface, is_object, of_it) in exports {
@@ -147,7 +146,7 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
             first_method: methods.len() as u32,
             method_count: of_it.len() as u32,
             longest_execution: 0,
-            longest_call: 0,
+            longest_call: if interface == "Pager" { 1_000_000 } else { 0 },
             cancelled_for: 0,
             open: [u64::MAX; 4],
         });
@@ -155,6 +154,7 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
             let which = match interface {
                 "Numbers" => NUMBERS,
                 "Reader" => READER,
+                "Pager" => 8,
                 _ => 4 + number as u64,
             };
             methods.push(Method {
@@ -280,7 +280,6 @@ impl Fake {
             caller: Cell::new(None),
             released: Cell::default(),
             waiters: Cell::default(),
-            pager: Cell::default(),
             limits: (0..GRANTS_MAXIMUM).map(|_| Default::default()).collect(),
         };
         let put = |at: u64, literal: i64, word: u64| {
@@ -457,9 +456,6 @@ impl Machine for Fake {
     }
     fn free(&self, _owner: InstanceId, _kind: Kind) -> Result<(), Error> {
         Ok(())
-    }
-    fn is_pager(&self, instance: InstanceId) -> bool {
-        self.pager.get() == Some(instance)
     }
     fn look_at_stacks(&self, queue: u16) -> Result<(), Error> {
         assert_eq!(usize::from(queue), HELD_QUEUE);

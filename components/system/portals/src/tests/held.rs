@@ -5,8 +5,10 @@ use crate::blocks::NO_INSTANCE;
 use crate::wraps::Rule;
 use cairn_abi::domain::{HELD_QUEUE, stack_queue};
 use cairn_abi::grant::{Peer, Rights};
+use cairn_abi::record::PagedRange;
 use cairn_portal::invocation::Words;
 use cairn_portal::literal::*;
+use zerocopy::FromZeros;
 
 const HOLDER: InstanceId = SECOND;
 const BETWEEN: InstanceId = OTHER;
@@ -243,7 +245,8 @@ fn who_cannot_be_held_is_not() {
     world.release(SERVER).unwrap();
     assert_eq!(world.hold(CLIENT), Ok(()), "nobody calls it");
     world.release(CLIENT).unwrap();
-    world.machine.pager.set(Some(SERVER));
+    let range = PagedRange { client: CLIENT, pager: SERVER, ..PagedRange::new_zeroed() };
+    world.machine.layout.ranges = fake::leak(vec![range]);
     assert_eq!(world.hold(SERVER), Err(Error::NotSupported));
 }
 

@@ -3,9 +3,12 @@
 use super::*;
 use crate::blocks::NO_INSTANCE;
 use crate::make::GRANULES_OF_DOMAIN;
-use cairn_abi::arch::trap::{ILLEGAL, slots};
+use cairn_abi::arch::trap::{ILLEGAL, PAGE_FAULTS, slots};
 use cairn_abi::domain::{FIELD_NUMBER, PORTAL_TIME, UPCALL_SLOTS, upcall_entry};
+use cairn_abi::record::{FLOAT_OFF, FLOAT_START, Header, NO_SECTION, PagedRange, Range, Table};
 use cairn_abi::upcall::Upcall;
+use cairn_portal::invocation::Words;
+use cairn_portal::literal::{LITERAL_CONSTANT, LITERAL_ELSE, LITERAL_RANGE, LITERAL_RANGE_SIZE};
 
 const SERVICE_OF: Known<'static> = Known { version: VERSION, signature: b"cii c " };
 /// Where its import is.
@@ -192,4 +195,115 @@ fn a_server_that_retires_leaves_imports_that_lead_nowhere() {
     assert_eq!(again, Err(Error::NotFound));
     machine.set_alive(CLIENT, false);
     retire(&mut world, CLIENT);
+}
+
+/// Where the layout has the pager of `SERVER`, and how large the client's range is.
+const PAGER: usize = 13;
+const RANGE: u64 = 64 << 10;
+const FAULTS: Known<'static> = Known { version: VERSION, signature: b"" };
+
+/// A world in which the client's number is loadable, and has a range with this pager.
+fn world_with_range(float: u16, pager: InstanceId) -> World {
+    let mut machine = Fake::new();
+    let mut instances = machine.layout.instances.to_vec();
+    instances[CLIENT.index() - 1].float = float;
+    machine.layout.instances = fake::leak(instances);
+    let mut world = world_on(machine);
+    world.machine.set_alive(CLIENT, false);
+    retire(&mut world, CLIENT);
+    let header = world.machine.layout.header;
+    let number = u64::from(CLIENT.0);
+    let ranges = vec![PagedRange {
+        client: CLIENT,
+        pager,
+        section: NO_SECTION,
+        writable: 1,
+        address: 0x20_0000,
+        size: RANGE,
+        entries: 0x1000,
+    }];
+    world.machine.layout.header = Box::leak(Box::new(Header {
+        loadable: Range { start: number, end: number + 1 },
+        ranges: Table { offset: 0, count: 1 },
+        ..*header
+    }));
+    world.machine.layout.ranges = fake::leak(ranges);
+    world
+}
+
+fn upcalls(world: &World) -> [u64; 3] {
+    PAGE_FAULTS.map(|cause| world.machine.domain_word(domain_of(CLIENT), upcall_entry(cause)))
+}
+
+fn connect_pager(
+    world: &mut World,
+    export: usize,
+    interface: &str,
+    known: Known,
+) -> Result<(), Error> {
+    let World { machine, manager } = world;
+    manager.connect(machine, (CLIENT, 0), export, interface.as_bytes(), known)
+}
+
+#[test]
+fn faults_of_a_range_call_its_pager_until_one_of_the_two_retires() {
+    let mut world = world_with_range(FLOAT_OFF, SERVER);
+    let free = world.free();
+    assert_eq!(connect_pager(&mut world, PAGER, "Pager", FAULTS), Err(Error::BadArgument));
+    for round in 0..3 {
+        world.manager.make_domain(&world.machine, CLIENT).unwrap();
+        let (made, plain) = (world.free(), upcalls(&world));
+        let old = Known { version: 8, ..FAULTS };
+        let wrong = connect_pager(&mut world, PAGER, "Pager", old);
+        assert_eq!(wrong, Err(Error::VersionMismatch));
+        let wrong = connect_pager(&mut world, SERVICE, "Service", SERVICE_OF);
+        assert_eq!(wrong, Err(Error::BadArgument), "it is no pager");
+        assert_eq!((world.free(), upcalls(&world)), (made, plain));
+        assert_eq!(connect_pager(&mut world, PAGER, "Pager", FAULTS), Ok(()), "{round}");
+        assert_eq!(connect_pager(&mut world, PAGER, "Pager", FAULTS), Err(Error::Busy));
+        let [fetch, load, store] = upcalls(&world);
+        assert!(fetch == load && load == store && load != plain[0]);
+        let literal = |at: i64| world.machine.load(load.wrapping_add_signed(at));
+        assert_eq!(literal(LITERAL_ELSE), Some(plain[0]));
+        assert_eq!(literal(LITERAL_CONSTANT), Some(0));
+        assert_eq!(
+            (literal(LITERAL_RANGE), literal(LITERAL_RANGE_SIZE)),
+            (Some(0x20_0000), Some(RANGE))
+        );
+        world.machine.set_alive(CLIENT, true);
+        let user = world.manager.user_of(&world.machine, SERVER, CLIENT);
+        assert_eq!(user, Ok(CLIENT), "it needs its pager");
+        let World { machine, manager } = &mut world;
+        assert_eq!(manager.begin_hold(machine, client(SECOND), SERVER), Err(Error::NotSupported));
+        world.machine.set_alive(CLIENT, false);
+        retire(&mut world, CLIENT);
+        assert_eq!((world.free(), upcalls(&world)), (free, [FATAL; 3]));
+    }
+    // The pager goes before its client, whose threads may still name the code.
+    world.manager.make_domain(&world.machine, CLIENT).unwrap();
+    let plain = upcalls(&world);
+    connect_pager(&mut world, PAGER, "Pager", FAULTS).unwrap();
+    world.machine.set_alive(CLIENT, true);
+    let taken = world.free();
+    world.machine.set_alive(SERVER, false);
+    retire(&mut world, SERVER);
+    assert_eq!((upcalls(&world), world.free() >= taken), (plain, true));
+    world.machine.set_alive(CLIENT, false);
+    retire(&mut world, CLIENT);
+    assert!(world.free() >= free);
+}
+
+#[test]
+fn a_range_has_no_pager_but_the_one_that_the_record_says() {
+    let mut world = world_with_range(FLOAT_OFF, OTHER);
+    world.manager.make_domain(&world.machine, CLIENT).unwrap();
+    let plain = upcalls(&world);
+    assert_eq!(connect_pager(&mut world, PAGER, "Pager", FAULTS), Err(Error::BadArgument));
+    assert_eq!(upcalls(&world), plain);
+    // A fault keeps nothing of the floating-point unit.
+    let mut world = world_with_range(FLOAT_START, SERVER);
+    let World { machine, manager } = &mut world;
+    manager.make_domain(machine, CLIENT).unwrap();
+    let made = manager.connect(machine, (CLIENT, 0), PAGER, b"Pager", FAULTS);
+    assert_eq!(made, Err(Error::NotSupported));
 }

@@ -94,7 +94,11 @@ pub fn on_the_way() {
             behave(Manner::Forward);
             let _ = thread.join();
             let outcome = Error::from_status(OUTCOME.load(Relaxed));
-            expect("it came no further", (number, stays, outcome), (number, stays, Error::NoPortal));
+            expect(
+                "it came no further",
+                (number, stays, outcome),
+                (number, stays, Error::NoPortal),
+            );
             expect("nor at another's", ONE.call(next, VALUE), Ok(62));
             if stays {
                 unwrap();
