@@ -427,6 +427,8 @@ pub const CONTENT_CLIENT_STACK: u16 = 5;
 pub const CONTENT_THREAD_STACK: u16 = 6;
 /// Addresses without memory, into which the heap or the stack beside them grows while the instance runs. No pages, no flags.
 pub const CONTENT_GROWTH: u16 = 7;
+/// The same below a stack on which clients' threads run.
+pub const CONTENT_CLIENT_GROWTH: u16 = 8;
 
 /// Memory of an instance's image, for restarting it.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]

@@ -136,6 +136,7 @@ pub(crate) struct StacksDraft {
     pub place: Place,
     pub count: Located<u32>,
     pub size: Located<u64>,
+    pub limit: Located<u64>,
     pub per_client: Option<Located<u32>>,
 }
 

@@ -147,6 +147,8 @@ pub struct Stacks {
     pub count: u32,
     /// Bytes of each stack.
     pub size: u64,
+    /// Bytes to which each grows; 0: it does not.
+    pub limit: Located<u64>,
     /// How many a client gets for itself.
     pub per_client: u32,
     /// Where the description says so.

@@ -246,6 +246,7 @@ impl Resolver<'_> {
             Some(stacks) => Stacks {
                 count: *stacks.count,
                 size: *stacks.size,
+                limit: stacks.limit,
                 per_client: stacks.per_client.map_or(1, |per_client| *per_client),
                 place: stacks.place,
                 declared: true,
@@ -253,6 +254,7 @@ impl Resolver<'_> {
             None => Stacks {
                 count: 0,
                 size: STACK_DEFAULT,
+                limit: Located::new(0, place.clone()),
                 per_client: 1,
                 place: place.clone(),
                 declared: false,

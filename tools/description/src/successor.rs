@@ -37,6 +37,10 @@ pub(crate) fn inherit(top: &mut Node, report: &mut Report) {
 
 /// What a package has as the instance of this table.
 fn inherited(mut table: Node) -> Node {
+    if let Some(stacks) = table.get_mut("stacks") {
+        // Those of the instance stay, and grow.
+        stacks.remove("limit");
+    }
     for (key, limit) in GROWING {
         let Some(limit) = table.remove(limit) else { continue };
         let Data::Table(keys) = &mut table.data else { continue };

@@ -55,7 +55,7 @@ fn unreachable(instance: &Instance, most: u64) -> Error {
         format!("expected at most {}, found {}", show_size(most), show_size(*instance.memory)),
         format!(
             "lower `memory`, or its stacks, each of which takes {} of the region's addresses",
-            show_size(activation_stride(instance.stacks.size))
+            show_size(activation_stride(instance.stacks.size.max(*instance.stacks.limit)))
         ),
     )
 }

@@ -10,7 +10,7 @@ use crate::manager::Manager;
 use crate::settled::Settled;
 use crate::tables;
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
-use cairn_abi::record::{CONTENT_GROWTH, Instance};
+use cairn_abi::record::{CONTENT_CLIENT_GROWTH, CONTENT_GROWTH, Instance};
 use cairn_abi::{DomainId, Error, InstanceId};
 use core::ops::Range;
 
@@ -24,7 +24,8 @@ impl<'a> Manager<'a> {
         record: Entry<'a, Instance>,
     ) -> impl Iterator<Item = Range<u64>> + use<'a> {
         let segments = self.segments_of(record);
-        let segments = segments.filter(|segment| segment.content() == CONTENT_GROWTH);
+        let segments = segments
+            .filter(|segment| matches!(segment.content(), CONTENT_GROWTH | CONTENT_CLIENT_GROWTH));
         segments.map(|segment| segment.address()..segment.address() + segment.size())
     }
 

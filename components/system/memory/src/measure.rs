@@ -6,8 +6,8 @@ use crate::tables::Root;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::memory::{HEAP_END, stack_mark};
 use cairn_abi::record::{
-    CONTENT_CLIENT_STACK, CONTENT_DATA, CONTENT_GROWTH, CONTENT_HEAP, CONTENT_STACK,
-    CONTENT_THREAD_STACK, Segment,
+    CONTENT_CLIENT_GROWTH, CONTENT_CLIENT_STACK, CONTENT_DATA, CONTENT_GROWTH, CONTENT_HEAP,
+    CONTENT_STACK, CONTENT_THREAD_STACK, Segment,
 };
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -51,7 +51,7 @@ impl Manager<'_> {
         let segment = segments.next().ok_or(Error::NotFound)?.read();
         let root = self.root_of(record)?;
         let (content, size) = (Some(segment.content), segment.size);
-        if segment.content == CONTENT_GROWTH {
+        if matches!(segment.content, CONTENT_GROWTH | CONTENT_CLIENT_GROWTH) {
             // It is what the account has.
             return Ok(Measured { next, content, size: 0, used: 0 });
         }

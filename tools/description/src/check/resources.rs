@@ -258,7 +258,7 @@ fn check_quota(system: &System, index: usize, report: &mut Report) {
     }
     let room =
         (DEVICES_OFFSET - IMAGE_OFFSET).saturating_sub(instance.heap.max(*instance.heap_limit));
-    let each = activation_stride(instance.stacks.size);
+    let each = activation_stride(instance.stacks.size.max(*instance.stacks.limit));
     let room =
         room.saturating_sub(activation_stride(instance.stack.max(*instance.stack_limit))) / each;
     if u64::from(instance.stacks.count) > room {

@@ -391,6 +391,7 @@ fn read_stacks(value: &Value<'_>, report: &mut Report) -> Option<StacksDraft> {
         .and_then(|value| value.integer(0..=STACKS_MAXIMUM, report));
     let stack =
         size(&mut table, "size", PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM, STACK_DEFAULT, report);
+    let limit = size(&mut table, "limit", 0..=ACTIVATION_STACK_MAXIMUM, 0, report);
     let per_client = match table.take("per_client") {
         Some(value) => value
             .integer(1..=STACKS_MAXIMUM, report)
@@ -402,6 +403,7 @@ fn read_stacks(value: &Value<'_>, report: &mut Report) -> Option<StacksDraft> {
         place: value.place(),
         count: count?.map(|count| count as u32),
         size: stack?,
+        limit: limit?,
         per_client: per_client?,
     })
 }

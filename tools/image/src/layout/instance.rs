@@ -101,7 +101,8 @@ impl Parts {
             false => 1 + u64::from(instance.stacks.count),
         };
         let first = (*instance.stack).max(*instance.stack_limit);
-        let strides = [first, instance.stacks.size].map(activation_stride);
+        let others = instance.stacks.size.max(*instance.stacks.limit);
+        let strides = [first, others].map(activation_stride);
         let quota = *instance.memory;
         let parts = Parts { heap, heap_size, heap_limit, dma, activations, stacks, strides, quota };
         if parts.end() > DEVICES_OFFSET {
@@ -334,14 +335,14 @@ impl Layout<'_> {
             self.map_fresh((index, CONTENT_HEAP), address, size)?;
             self.placed[index].report.heap = size;
         }
-        self.note_growth(index, address + size, limit - size);
+        self.note_growth((index, CONTENT_GROWTH), address + size, limit - size);
         Ok(())
     }
 
     /// Notes addresses into which a heap or stack grows.
-    fn note_growth(&mut self, index: usize, address: u64, size: u64) {
+    fn note_growth(&mut self, (index, content): (usize, u16), address: u64, size: u64) {
         if size > 0 {
-            let whose = (self.system.instances[index].number, CONTENT_GROWTH);
+            let whose = (self.system.instances[index].number, content);
             self.record.segment(whose, 0, address, size, 0, 0);
         }
     }
@@ -392,20 +393,24 @@ impl Layout<'_> {
         for position in 0..parts.stacks {
             // What is more than a small stack lies before.
             let address = region + parts.activations_end(position + 1) - ACTIVATION_STRIDE;
-            let size = if position == 0 { *instance.stack } else { instance.stacks.size };
-            let size = pages(size) * PAGE_SIZE;
-            let content = if position == 0 { CONTENT_STACK } else { CONTENT_CLIENT_STACK };
+            let (size, limit) = match position {
+                0 => (*instance.stack, *instance.stack_limit),
+                _ => (instance.stacks.size, *instance.stacks.limit),
+            };
+            let [size, limit] = [size, limit].map(|size| pages(size) * PAGE_SIZE);
+            let (content, growth) = match position {
+                0 => (CONTENT_STACK, CONTENT_GROWTH),
+                _ => (CONTENT_CLIENT_STACK, CONTENT_CLIENT_GROWTH),
+            };
             let (descriptor, top) = self.activation((index, content), address, size)?;
             let placed = &mut self.placed[index];
             placed.report.stacks += size;
             match position {
-                0 => {
-                    placed.stack = top;
-                    let limit = pages(*instance.stack_limit) * PAGE_SIZE;
-                    self.note_growth(index, top - limit.max(size), limit.saturating_sub(size));
-                }
+                0 => placed.stack = top,
                 _ => placed.activations.push(descriptor),
             }
+            let more = limit.saturating_sub(size);
+            self.note_growth((index, growth), top - size - more, more);
         }
         Ok(())
     }

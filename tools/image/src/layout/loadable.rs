@@ -126,7 +126,7 @@ impl Places<'_> {
 }
 
 fn is_client_stack(segment: &Segment) -> bool {
-    segment.content == record::CONTENT_CLIENT_STACK
+    matches!(segment.content, record::CONTENT_CLIENT_STACK | record::CONTENT_CLIENT_GROWTH)
 }
 
 /// Adds so many entries to a table.

@@ -208,6 +208,10 @@ impl Manager<'_> {
         let mut stacks = self.record.segments.part(pair.slot.stacks);
         for segment in self.segments_of(own).map(Entry::read) {
             let (first, end) = (segment.address, segment.address + segment.size);
+            if segment.content == CONTENT_CLIENT_GROWTH {
+                // A copy's stacks for calls are new, and as large as they are.
+                continue;
+            }
             let is_for_calls = segment.content == CONTENT_CLIENT_STACK;
             let stack = self.activations_of(pair).find(|(activation, _)| {
                 let [(_, top), ..] = descriptor(&pair.origin, &activation.read());
@@ -272,7 +276,9 @@ impl Manager<'_> {
         let start = pair.origin.start_address;
         let allocated = self.base(pair.origin.number)?..self.end_of(&pair.origin, pair.from)?;
         let allocated = start + allocated.start..start + allocated.end;
-        let grown = self.growth(self.record(pair.origin.number)?);
+        let segments = self.segments_of(self.record(pair.origin.number)?);
+        let growth = segments.filter(|segment| segment.content() == CONTENT_GROWTH);
+        let grown = growth.map(|one| one.address()..one.address() + one.size());
         for address in core::iter::once(allocated)
             .chain(grown)
             .flat_map(|range| range.step_by(PAGE_SIZE as usize))

@@ -13,7 +13,9 @@ use crate::tables;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::Slot;
-use cairn_abi::record::{CONTENT_CLIENT_STACK, CONTENT_GROWTH, Export, Instance, Segment};
+use cairn_abi::record::{
+    CONTENT_CLIENT_GROWTH, CONTENT_CLIENT_STACK, CONTENT_GROWTH, Export, Instance, Segment,
+};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
 use cairn_loader::package::Head;
@@ -100,9 +102,13 @@ impl<'a> Manager<'a> {
         let (wanted, region) = (head.wanted(0), record.region());
         let start = record.start_address();
         let home = Placement::new(&wanted, region);
-        let stacks = || self.client_stacks(record).map(|one| one.address() - start);
+        // Where they grow, too.
+        let growth = self.segments_of(record);
+        let growth = growth.filter(|one| one.content() == CONTENT_CLIENT_GROWTH);
+        let lowest =
+            growth.chain(self.client_stacks(record)).map(|one| one.address() - start).min();
         // The page below a stack stays unmapped.
-        if stacks().all(|stack| home.end() <= stack - PAGE_SIZE) {
+        if lowest.is_none_or(|lowest| home.end() <= lowest - PAGE_SIZE) {
             return home;
         }
         let ends = self.client_stacks(record).map(|one| one.address() + one.size() - start);

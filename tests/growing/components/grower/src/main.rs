@@ -12,6 +12,7 @@ use cairn::environment::{self, startup};
 use cairn::time::{counter, ticks};
 use cairn::{Error, InstanceId};
 use cairn_interfaces as interfaces;
+use cairn_test_growing_contract::{Deep, DeepProxy};
 use core::hint::black_box;
 
 cairn::component! {
@@ -23,6 +24,9 @@ cairn::component! {
         supervisor: interfaces::Supervisor,
         memory: interfaces::Memory,
         usage: interfaces::MemoryStatistics,
+        well: Deep,
+        pit: Deep,
+        shallow: Deep,
     },
     main: main,
 }
@@ -35,13 +39,19 @@ fn say(text: String) {
 
 /// Pages that this instance has.
 fn used() -> u64 {
-    imports::USAGE.usage_of(InstanceId(environment::startup().instance.0)).expect("usage").0
+    used_by(environment::startup().instance)
+}
+
+fn used_by(instance: InstanceId) -> u64 {
+    imports::USAGE.usage_of(instance).expect("usage").0
 }
 
 fn main() {
     heap();
     stack();
     refused();
+    calls();
+    hostile();
     others();
     let _ = imports::SUPERVISOR.halt(0);
 }
@@ -121,6 +131,56 @@ fn refused() {
     assert_eq!(memory.extend(last, 1), Err(Error::Busy));
     assert_eq!(memory.free(last, 1), Err(Error::BadArgument));
     say(String::from("ok: nothing is mapped elsewhere\n"));
+}
+
+/// Calls go deep on stacks of 8 KiB. What these have grown by they keep, and the next call costs no fault.
+fn calls() {
+    const WELL: InstanceId = InstanceId(10);
+    let before = used_by(WELL);
+    assert_eq!(imports::WELL.dive(4), Ok(4));
+    assert_eq!(used_by(WELL), before, "that is not deep");
+    assert_eq!(imports::WELL.dive(150), Ok(150));
+    let pages = used_by(WELL) - before;
+    assert!((18..=48).contains(&pages), "{pages} pages");
+    let start = counter();
+    assert_eq!(imports::WELL.dive(150), Ok(150));
+    let second = counter() - start;
+    assert_eq!(used_by(WELL) - before, pages, "it has them");
+    let start = counter();
+    assert_eq!(imports::WELL.dive(160), Ok(160));
+    assert!(counter() - start > second, "a fault more takes time");
+    imports::SUPERVISOR.restart("well").expect("restart");
+    wait();
+    assert_eq!(used_by(WELL), before, "the next life begins as the first");
+    assert_eq!(imports::WELL.dive(150), Ok(150));
+    say(format!("ok: stacks of calls grew by {pages} pages\n"));
+}
+
+/// Callees that call themselves without end die, at their quota or at their limit; their callers do not, and nothing is lost.
+fn hostile() {
+    let free = || imports::USAGE.usage().expect("usage").0;
+    let before = free();
+    for round in 0..3 {
+        for (name, callee, most) in [("pit", imports::PIT, 80), ("shallow", imports::SHALLOW, 10)] {
+            let callee: DeepProxy = callee;
+            assert_eq!(callee.dive(u64::MAX), Err(Error::Dead), "{name} {round}");
+            wait();
+            assert_eq!(callee.dive(4), Ok(4), "{name} lives again");
+            assert_eq!(free(), before, "{name} has nothing that it had");
+            assert_eq!(callee.dive(most), Ok(most), "{name}");
+            imports::SUPERVISOR.restart(name).expect("restart");
+            wait();
+        }
+    }
+    assert_eq!(free(), before, "pages are lost");
+    say(String::from("ok: who calls itself without end takes its quota and no more\n"));
+}
+
+/// Until those that died live again.
+fn wait() {
+    for _ in 0..400 {
+        let _ = imports::THREADS.sleep_until(counter() + ticks(1_000));
+    }
 }
 
 /// Two that call themselves without end die, one at its limit, one at its quota; what they had comes back.
