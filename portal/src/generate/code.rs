@@ -24,9 +24,10 @@ pub(super) struct Code<'a> {
     /// Words that are filled.
     pub at: usize,
     pub address: u64,
-    labels: [Option<usize>; Label::COUNT],
+    // Small, since the buffer is on a stack of the kernel domain.
+    labels: [Option<u32>; Label::COUNT],
     values: [i64; Value::COUNT],
-    pending: [(usize, Label, Form); 16],
+    pending: [(u32, Label, Form); 16],
     pending_count: usize,
 }
 
@@ -48,7 +49,7 @@ impl<'a> Code<'a> {
     }
 
     pub fn label(&mut self, label: Label) {
-        self.labels[label as usize] = Some(self.at);
+        self.labels[label as usize] = Some(self.at as u32);
     }
 
     /// Zeros up to the next multiple of 16 bytes.
@@ -99,7 +100,7 @@ impl<'a> Code<'a> {
                 }
                 Fill::Label(label) => {
                     *self.pending.get_mut(self.pending_count).ok_or(GenerateError::NoSpace)? =
-                        (at, label, hole.form);
+                        (at as u32, label, hole.form);
                     self.pending_count += 1;
                 }
             }
@@ -150,9 +151,9 @@ impl<'a> Code<'a> {
     pub fn resolve(&mut self) -> Result<(), GenerateError> {
         for (at, label, form) in &self.pending[..self.pending_count] {
             let target = self.labels[*label as usize].ok_or(GenerateError::DoesNotFit)?;
-            let distance = (target as i64 - *at as i64) * 4;
-            self.words[*at] =
-                form.fill(self.words[*at], distance).ok_or(GenerateError::DoesNotFit)?;
+            let distance = (i64::from(target) - i64::from(*at)) * 4;
+            let word = &mut self.words[*at as usize];
+            *word = form.fill(*word, distance).ok_or(GenerateError::DoesNotFit)?;
         }
         self.pending_count = 0;
         self.labels = [None; Label::COUNT];

@@ -42,6 +42,8 @@ impl Room {
 
 impl Maker {
     /// Lets the faults of a range go to an interposer first, if that is what a rule is about; how many portals.
+    #[cold]
+    #[inline(never)]
     pub fn wrap_faults<M: Machine>(
         &mut self,
         machine: &M,
@@ -126,6 +128,8 @@ impl Maker {
     }
 
     /// Generates a portal in an instance's part of portal code.
+    #[cold]
+    #[inline(never)]
     pub(super) fn put_fault<M: Machine>(
         &mut self,
         machine: &M,
@@ -163,6 +167,8 @@ impl Maker {
     }
 
     /// Makes the portal by which faults of the client go to the interposer.
+    #[cold]
+    #[inline(never)]
     fn make_between<M: Machine>(
         &mut self,
         machine: &M,
@@ -207,6 +213,8 @@ impl Maker {
 
     /// Makes the portal by which the interposer passes them on: to the interposer of the wrap `inside`, or to the pager. It leads there
     /// from here on.
+    #[cold]
+    #[inline(never)]
     fn pass_faults_on<M: Machine>(
         &mut self,
         machine: &M,
@@ -266,6 +274,8 @@ impl Maker {
     }
 
     /// Ends the wrap at a place, as [`Maker::unwrap`].
+    #[cold]
+    #[inline(never)]
     pub(super) fn unwrap_faults<M: Machine>(
         &mut self,
         machine: &M,
@@ -312,6 +322,8 @@ impl Maker {
 
     /// Nobody passes faults of a wrap on any more; what it is then. Its code stays until nobody comes back by it, with the client's stacks in
     /// the interposer, but without those in who was called.
+    #[cold]
+    #[inline(never)]
     pub(super) fn end_faults<M: Machine>(&mut self, machine: &M, wrap: &Wrap) -> Wrap {
         self.end_behalf(machine, &Wrap { behalf: Code::NONE, ..*wrap });
         self.pools.left(wrap.behalf.queue);
