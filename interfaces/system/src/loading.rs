@@ -97,6 +97,15 @@ pub trait Successor {
     fn import_state(&self, size: u64, from: u64, state: &[u8]) -> Result<(), Error>;
 }
 
+/// Most bytes of the pairs that `repoint` takes.
+pub const PAIRS_SIZE: usize = 68 * 16;
+
+/// The pairs in bytes that `repoint` takes.
+pub fn pairs(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> + Clone {
+    let words = bytes.as_chunks::<8>().0.as_chunks::<2>().0;
+    words.iter().map(|[from, to]| (u64::from_le_bytes(*from), u64::from_le_bytes(*to)))
+}
+
 impl LoaderProxy {
     /// Makes a copy of this component, called `name`, within a part of its quotas. It returns twice: here with the copy's number, and in
     /// the copy, whose only thread has a copy of this thread's stack. Every portal that the copy has, or gets, leads to `I` of this
@@ -206,6 +215,9 @@ pub trait DomainPortals {
     /// All portals that lead to an instance enter it from now on where the record says. `NotAllowed`: it is not held; `Busy`: a thread
     /// is inside.
     fn relink(&self, instance: InstanceId) -> Result<(), Error>;
+    /// All portals that lead to the first address of one of these pairs lead to the second: entries of methods, a return stub or a stack of one instance, whoever the portals are of.
+    /// Pairs are words, little-endian. What is made meanwhile leads where the record says. In steps: the first is 0, the next what this answers, until 0.
+    fn repoint(&self, pairs: &[u8], step: u64) -> Result<u64, Error>;
     /// The caller holds the instance no longer: who waited goes on, through the portals as they are now. `NotFound`: it does not hold
     /// it, or not any more.
     fn release(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
@@ -222,11 +234,13 @@ pub trait InstanceControl {
     fn retire(&self, instance: InstanceId) -> Result<(), Error>;
     /// The same of one by its name that `parent` had loaded, or a descendant of it. `NotFound`; `NotAllowed`: it had not.
     fn retire_child(&self, parent: InstanceId, name: &str) -> Result<(), Error>;
-    /// The number of an instance that lives and can be replaced. `NotAllowed`: the system ends with it; `Dead`: it does not live.
-    fn replaceable(&self, name: &str) -> Result<InstanceId, Error>;
+    /// The number of an instance that lives and can be replaced, and whether it is the scheduler, which does not end for that. `NotAllowed`: the system ends with it; `Dead`: it
+    /// does not live.
+    fn replaceable(&self, name: &str) -> Result<(InstanceId, bool), Error>;
     /// An instance, whose callers wait and of whom none is inside, ends and lives again with the content of its successor; or with its own again,
     /// by the same call; `is_new`: no life was on that content. Comes back when it serves. From now on it is on *trial*: if it dies, it lives again only by this call or
     /// `settle`. `TimedOut`: it does not serve at that time in ticks; `Dead`: it has died since. After any other error it has the content that it had. `Busy`: another is on trial.
+    /// A scheduler does not end: another takes over from it. The value is for how many ticks nobody could come in meanwhile, 0 of all others.
     fn exchange(
         &self,
         caller: Caller,
@@ -234,7 +248,7 @@ pub trait InstanceControl {
         successor: InstanceId,
         is_new: bool,
         until: u64,
-    ) -> Result<(), Error>;
+    ) -> Result<u64, Error>;
     /// The trial of an instance is over: it stays as it is.
     fn settle(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
     /// [`InstanceControl::retire`] of all that were made and never begun: their loader has died.

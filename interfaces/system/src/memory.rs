@@ -53,6 +53,11 @@ pub trait MemoryControl {
     /// Exchanges the content of a dead instance, after `release`, and that of its successor (`DomainMemory::make_successor`), which is whole. Its clients'
     /// stacks, what the description gave it and its log stay.
     fn exchange(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error>;
+    /// Of an instance that runs to completion, while it runs: the content that the successor's number has is in the domain of the instance too, beside the
+    /// instance's own; or is there no more. Nobody is led there by that.
+    fn attach(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error>;
+    /// Its methods begin elsewhere: where one began at the first address of a pair, at the second. Pairs are words, little-endian.
+    fn repoint(&self, instance: InstanceId, pairs: &[u8]) -> Result<(), Error>;
     /// After `renew`: the next life begins; a thread that enters it finds its memory, but, if its callers wait until it serves, not the
     /// page by which it says so.
     fn revive(&self, instance: InstanceId) -> Result<(), Error>;

@@ -67,6 +67,19 @@ pub trait Supervision {
     ) -> Result<(), Error>;
     /// An instance is no more; its parent, unless it is 0, has its quota again. `Busy`: it has threads, semaphores, locks or devices.
     fn retire_domain(&self, instance: InstanceId, parent: InstanceId) -> Result<(), Error>;
+    /// Where portals can lead to while this scheduler gives way to another: the first of so many places of 16 bytes, which lead to its own
+    /// methods.
+    fn face(&self) -> Result<u64, Error>;
+    /// Where a place of the face leads: to a method of this scheduler, and of the other when that has taken over. `NotFound`: there is no such place.
+    fn lead(&self, place: u64, entry: u64, successor: u64) -> Result<(), Error>;
+    /// Has the scheduler whose `succeed` is at this address do all that it can do before it knows which threads there are. `VersionMismatch`: it does not understand this
+    /// one's state.
+    fn prepare_succession(&self, thread: CallerThread, entry: u64) -> Result<(), Error>;
+    /// Lets it take over: from then on it answers whatever comes by the face, this one never again. The value
+    /// is for how long, by the run clock, interrupts were off for that. `NotReady`: it has not prepared itself, and this one goes on.
+    fn succeed_by(&self, thread: CallerThread, entry: u64) -> Result<u64, Error>;
+    /// Of a scheduler that no portal leads to yet: its predecessor, which alone knows the addresses, has it take over. Of any other: `NotAllowed`.
+    fn succeed(&self, thread: CallerThread, estate: u64, leads: u64) -> Result<u64, Error>;
     /// Calls the supervisor, as a fault does; its own threads lend it no urgency but that of the threads that they stopped.
     fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
 }

@@ -86,6 +86,11 @@ impl<T> RunToCompletion<T> {
         self.admit();
     }
 
+    /// Whether it was claimed: another may run instead of this instance's code until then ([`crate::succession`]).
+    pub fn is_claimed(&self) -> bool {
+        !self.claimed.load(Ordering::Relaxed).is_null()
+    }
+
     fn admit(&self) {
         self.claimed.store(self.value.get(), Ordering::Relaxed);
     }

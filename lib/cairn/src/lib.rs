@@ -28,6 +28,8 @@ mod ready;
 pub mod record;
 pub mod registers;
 pub mod section;
+#[cfg(target_os = "none")]
+pub mod succession;
 pub mod successor;
 pub mod sync;
 pub mod text;

@@ -22,6 +22,8 @@ const LOOK_MICROSECONDS: u64 = 20;
 /// What is asked for.
 pub struct Job {
     instance: InstanceId,
+    /// It does not end: the scheduler.
+    goes_on: bool,
     successor: InstanceId,
     name: Line<NAME_SIZE>,
     milliseconds: u64,
@@ -29,8 +31,13 @@ pub struct Job {
 
 impl Job {
     /// The exchange of the content of an instance, for that under another number.
-    pub fn new(instance: InstanceId, successor: InstanceId, name: &str, milliseconds: u64) -> Job {
-        Job { instance, successor, name: Line::of(format_args!("{name}")), milliseconds }
+    pub fn new(
+        (instance, goes_on): (InstanceId, bool),
+        successor: InstanceId,
+        name: &str,
+        milliseconds: u64,
+    ) -> Job {
+        Job { instance, goes_on, successor, name: Line::of(format_args!("{name}")), milliseconds }
     }
 }
 
@@ -112,6 +119,9 @@ impl Job {
 
     /// Does it.
     fn exchange(&self) -> Result<u64, Error> {
+        if self.goes_on {
+            return self.succeed();
+        }
         let path = Line::<64>::of(format_args!("{}.successor", self.name()));
         // Who has none has no state.
         let successor = match PORTALS.open_object::<dyn Successor>(path.text()) {
@@ -124,6 +134,21 @@ impl Job {
             let _ = PORTALS.close(successor.first_portal().into());
         }
         done
+    }
+
+    /// Lets another scheduler take over, or the former go on.
+    fn succeed(&self) -> Result<u64, Error> {
+        let until = now() + ticks(self.milliseconds * 1000);
+        let taken = INSTANCES.exchange(self.instance, self.successor, true, until);
+        // Nothing is on trial: it has taken over or not.
+        INSTANCES.settle(self.instance)?;
+        taken.map_err(|error| {
+            let why = match error {
+                Error::VersionMismatch => "the other does not understand its state",
+                error => error.text(),
+            };
+            self.failed(error, why)
+        })
     }
 
     /// The same, with what takes its state over.
@@ -196,7 +221,7 @@ impl Job {
             };
             let (instance, other) = (self.instance, self.successor);
             let exchanged = INSTANCES.exchange(instance, other, true, until);
-            let served = exchanged.map_err(|error| {
+            let served = exchanged.map(drop).map_err(|error| {
                 let why = match error {
                     Error::Dead => "its successor died",
                     Error::TimedOut => "its successor did not serve in time",
@@ -214,8 +239,8 @@ impl Job {
             // As long again, for what has served already.
             let until = now() + ticks(self.milliseconds * 1000);
             let is_back = match exchanged {
-                Ok(()) | Err(Error::Dead | Error::TimedOut) => {
-                    INSTANCES.exchange(instance, other, false, until)
+                Ok(_) | Err(Error::Dead | Error::TimedOut) => {
+                    INSTANCES.exchange(instance, other, false, until).map(drop)
                 }
                 // It has the content that it had, perhaps in another life.
                 Err(_) => INSTANCES.settle(instance),

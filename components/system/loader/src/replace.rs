@@ -21,7 +21,7 @@ pub fn replace(
     package: &str,
     milliseconds: u64,
 ) -> Result<u64, Error> {
-    let instance = INSTANCES.replaceable(name).map_err(|error| {
+    let (instance, goes_on) = INSTANCES.replaceable(name).map_err(|error| {
         let why = match error {
             Error::NotFound => "there is no such instance",
             Error::NotAllowed => "the system ends with it",
@@ -53,5 +53,5 @@ pub fn replace(
         give_back(number, name);
     })?;
     let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
-    exchange::run(Job::new(instance, number, name, milliseconds))
+    exchange::run(Job::new((instance, goes_on), number, name, milliseconds))
 }

@@ -4,7 +4,7 @@ mod loading;
 mod windows;
 
 use cairn::cached::Cached;
-use cairn::window::WriteWindow;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
 use cairn_abi::arch::trap::FETCH_PAGE_FAULT;
@@ -195,6 +195,16 @@ impl interfaces::MemoryControl for Server {
 
     fn exchange(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
         with(|manager| manager.exchange(instance, successor))
+    }
+
+    fn attach(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
+        with(|manager| manager.attach(instance, successor))
+    }
+
+    fn repoint(&self, instance: InstanceId, pairs: ReadWindow<'_>) -> Result<(), Error> {
+        let mut buffer = [0; interfaces::PAIRS_SIZE];
+        let pairs = interfaces::pairs(pairs.copy(&mut buffer)?);
+        with(|manager| manager.repoint(instance, pairs))
     }
 
     fn revive(&self, instance: InstanceId) -> Result<(), Error> {

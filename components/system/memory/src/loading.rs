@@ -10,6 +10,7 @@ mod give;
 mod paged;
 mod record;
 mod retire;
+mod succession;
 mod successor;
 
 use crate::live::Entry;

@@ -9,6 +9,7 @@ mod faults;
 mod grants;
 mod hold;
 mod paged;
+mod repoint;
 mod retire;
 mod rules;
 pub(crate) mod wrap;

@@ -181,6 +181,12 @@ impl ReadyQueue for EarliestDeadline {
         self.set_unit(1);
     }
 
+    fn each_ready(&self, threads: &Threads, end: usize, mut each: impl FnMut(ThreadIndex)) {
+        // Equal deadlines have no order.
+        let numbers = (0..=ThreadIndex::MAX).zip(threads.iter().take(end)).skip(1);
+        numbers.filter(|(_, thread)| thread.is_ready()).for_each(|(number, _)| each(number));
+    }
+
     #[inline(always)]
     fn first(&self) -> ThreadIndex {
         match self.first {
@@ -262,6 +268,7 @@ impl ReadyQueue for EarliestDeadline {
     }
 
     fn set_priority(&mut self, threads: &mut Threads, thread: ThreadIndex, priority: u8, now: u64) {
+        threads[thread as usize].note_priority(priority);
         self.set_period(threads, thread, 0, priority, now);
     }
 

@@ -193,3 +193,125 @@ fn who_waits_for_a_sleeping_owner_lends_no_old_deadline() {
 }
 
 mod bandwidth;
+
+/// A scheduler that has taken over from `former`, in an operation of its running thread.
+fn succeeded<Q: ReadyQueue, P: ReadyQueue>(
+    former: &mut Scheduler<P, TestMachine>,
+    prepare: impl FnOnce(&mut Q),
+    now: u64,
+) -> Box<Scheduler<Q, TestMachine>> {
+    former.enter();
+    let (mut order, thread) = (NOBODY, former.running());
+    let mut new = Box::new(Scheduler::<Q, TestMachine>::new(former.machine().copy()));
+    let estate = former.estate(thread, &mut order, now);
+    assert_eq!(estate.check(), Ok(()));
+    new.start(estate.configuration());
+    prepare(new.policy());
+    new.inherit(&estate, now);
+    new.finish_succession(thread, &estate, now);
+    new
+}
+
+fn prepare(policy: &mut EarliestDeadline) {
+    policy.set_unit(UNIT);
+    policy.set_share(ONE, 20 * WHOLE);
+}
+
+/// Interrupts of the timer, until nothing is left to do at this time.
+fn settle<Q: ReadyQueue>(s: &mut Scheduler<Q, TestMachine>, now: u64) {
+    for _ in 0..100 {
+        s.tick(s.running(), now);
+    }
+}
+
+/// Whoever waits for semaphore 1, of these threads, comes by priority; or two that do not.
+fn wakes_by_priority<Q: ReadyQueue>(
+    s: &mut Scheduler<Q, TestMachine>,
+    count: ThreadIndex,
+    now: u64,
+) -> Result<(), (u8, u8)> {
+    let mut last = u8::MAX;
+    loop {
+        let waits = |thread: &ThreadIndex| s.state(*thread) == State::Semaphore;
+        let before: Vec<ThreadIndex> = (1..=count).filter(waits).collect();
+        if before.is_empty() {
+            return Ok(());
+        }
+        s.enter();
+        s.v(s.running(), 1, now);
+        settle(s, now);
+        let woken = before.into_iter().find(|thread| s.state(*thread) == State::Ready);
+        let priority = s.own_priority(woken.expect("one of them comes"));
+        if priority > last {
+            return Err((last, priority));
+        }
+        last = priority;
+    }
+}
+
+proptest! {
+    /// Threads of several priorities that run, wait for a semaphore, and for a lock of another, under fixed priorities, then deadlines, then fixed priorities:
+    /// they wait for the same, in the order that the present policy has, and whoever holds a lock has what is lent.
+    #[test]
+    fn whoever_takes_over_finds_all_where_it_belongs(
+        priorities in prop::collection::vec(1u8..20, 4..12),
+        in_between in any::<bool>(),
+    ) {
+        let mut fixed = Box::new(Scheduler::<FixedPriority, TestMachine>::new(TestMachine::new()));
+        fixed.start(Configuration { quantum: QUANTUM, run_rate: 1, supervisor_semaphore: 0, threads: 256 });
+        fixed.add_domain(ONE, Quota { threads: 50, semaphores: 4, locks: 4, priority: 255 }).unwrap();
+        for number in 0..4 {
+            fixed.adopt_semaphore(number, ONE, 0).unwrap();
+        }
+        let lock = u64::from(fixed.create_lock(ONE).unwrap());
+        let count = priorities.len() as ThreadIndex;
+        let owner = count + 1;
+        fixed.adopt_thread(owner, ONE, 30).unwrap();
+        for (number, priority) in (1..).zip(&priorities) {
+            fixed.adopt_thread(number, ONE, 2 * priority).unwrap();
+        }
+        fixed.run(0);
+        fixed.lock(owner, ONE, lock, 1);
+        fixed.set_priority(owner, ONE, fixed.handle(owner).unwrap(), 0, 1);
+        settle(&mut fixed, 1);
+        // Each third waits for the lock, each for the semaphore, or is ready.
+        let waits_for = |thread: ThreadIndex| match thread % 3 {
+            0 => State::Lock,
+            1 => State::Semaphore,
+            _ => State::Ready,
+        };
+        for _ in 1..=count {
+            let thread = fixed.running();
+            match waits_for(thread) {
+                _ if thread == owner => break,
+                State::Lock => _ = fixed.lock(thread, ONE, lock, 1),
+                State::Semaphore => _ = fixed.p(thread, ONE, 1, 1),
+                _ => break,
+            }
+            settle(&mut fixed, 1);
+        }
+        let states: Vec<State> = (1..=owner).map(|thread| fixed.state(thread)).collect();
+        let running = fixed.running();
+        let mut edf = succeeded(&mut *fixed, prepare, 2);
+        settle(&mut edf, 2);
+        let found: Vec<State> = (1..=owner).map(|thread| edf.state(thread)).collect();
+        prop_assert_eq!(&found, &states);
+        for number in 1..=count {
+            prop_assert_eq!(edf.own_priority(number), 2 * priorities[usize::from(number) - 1]);
+        }
+        if in_between {
+            // One more, which came after it: its key is of this policy's making.
+            let newcomer = edf.running();
+            edf.p(newcomer, ONE, 1, 2);
+            settle(&mut edf, 2);
+            prop_assert_eq!(wakes_by_priority(&mut edf, owner, 2), Ok(()));
+            return Ok(());
+        }
+        let mut back = succeeded(&mut *edf, |_: &mut FixedPriority| {}, 3);
+        settle(&mut back, 3);
+        let found: Vec<State> = (1..=owner).map(|thread| back.state(thread)).collect();
+        prop_assert_eq!(&found, &states);
+        prop_assert_eq!(back.own_priority(back.running()), back.own_priority(running), "the most urgent runs, or its equal");
+        prop_assert_eq!(wakes_by_priority(&mut back, count, 3), Ok(()));
+    }
+}

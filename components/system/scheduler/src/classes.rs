@@ -21,6 +21,7 @@ pub(crate) fn least(classes: u64) -> u8 {
 }
 
 /// A set of numbers below 256, each with a class.
+#[derive(Clone, Copy)]
 pub(crate) struct ByClass {
     /// Bit `n`: `sets[n]` is not empty.
     used: u64,

@@ -16,6 +16,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return Err(Error::Busy);
         }
         *account = Account { quota, present: true, ..Account::NONE };
+        self.present.set(instance.index());
         Ok(())
     }
 
@@ -91,6 +92,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         debug_assert!(account.first == IDLE, "its first thread has ended");
         self.drop_budget(tenant);
         self.accounts[tenant] = Account::NONE;
+        self.present.clear(instance.index());
         self.returned.clear(instance.index());
         Ok(())
     }

@@ -32,6 +32,12 @@ pub(crate) struct Faults {
 impl Faults {
     pub(crate) const NONE: Faults = Faults { first: IDLE, of: [Fault::NONE; 256] };
 
+    /// The same fault of a thread, and the same queue, as of another scheduler.
+    pub(crate) fn inherit(&mut self, from: &Faults, thread: ThreadIndex) {
+        self.first = from.first;
+        self.of[thread as usize] = from.of[thread as usize];
+    }
+
     /// A thread without a fault begins with this number.
     pub(crate) fn begin(&mut self, thread: ThreadIndex) {
         self.of[thread as usize] = Fault::NONE;

@@ -32,6 +32,7 @@ mod reclaim;
 mod scheduler;
 mod semaphores;
 mod stacks;
+mod succession;
 mod supervision;
 #[cfg(not(target_os = "none"))]
 pub mod test_machine;
@@ -54,6 +55,7 @@ pub use reclaim::SCAN_MAXIMUM;
 pub use scheduler::{Configuration, Scheduler};
 pub use semaphores::{INITIAL_MAXIMUM, SEMAPHORES};
 pub use stacks::{LOOK_MAXIMUM, QUEUES};
+pub use succession::{Estate, NOBODY, Order};
 pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
 pub use throttle::BUDGETS;
 pub use work::PACE;

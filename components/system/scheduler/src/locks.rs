@@ -133,6 +133,11 @@ impl Shares {
 }
 
 impl Lock {
+    /// The same, for which nobody waits.
+    pub(crate) fn without_waiters(self) -> Lock {
+        Lock { waiters: IDLE, lends: false, links: Links::EMPTY, donation: 0, ..self }
+    }
+
     pub(crate) const FREE: Lock = Lock {
         life: Life::Free,
         waiters: IDLE,

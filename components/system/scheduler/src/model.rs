@@ -276,6 +276,7 @@ pub enum Step {
     WaitStack(u16),
     StackFreed(u16),
     Reclaim(InstanceId),
+    Succeed,
 }
 
 pub fn step() -> impl Strategy<Value = Step> {
@@ -307,5 +308,6 @@ pub fn step() -> impl Strategy<Value = Step> {
         2 => (0u16..2).prop_map(Step::WaitStack),
         3 => (0u16..2).prop_map(Step::StackFreed),
         1 => prop::sample::select(&[ONE, TWO][..]).prop_map(Step::Reclaim),
+        2 => Just(Step::Succeed),
     ]
 }

@@ -330,6 +330,11 @@ impl Pair {
                 self.expect(caller, 0, 0, outcome);
             }
             Step::Reclaim(dead) => self.reclaim(dead),
+            Step::Succeed => {
+                let (new, outcome) = succeeded::<FixedPriority, FixedPriority>(s, caller, now);
+                self.s = new;
+                self.expect(caller, 0, 0, outcome);
+            }
         }
     }
 

@@ -65,6 +65,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 light = !self.waits_with_others(thread);
                 if light || heavy {
                     self.settle(thread);
+                    self.make_key(thread);
                 }
             } else {
                 return;

@@ -20,6 +20,8 @@ pub trait ReadyQueue {
     fn start(&mut self, run_rate: u64);
     /// The thread that should run; [`IDLE`] if none is ready.
     fn first(&self) -> ThreadIndex;
+    /// Shows the ready threads, equals in their order. All have numbers below `end`.
+    fn each_ready(&self, threads: &Threads, end: usize, each: impl FnMut(ThreadIndex));
     /// `thread` becomes ready, behind its equals; true if it is the first thread now.
     fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool;
     /// `thread` becomes ready, before its equals.
@@ -181,6 +183,21 @@ impl ReadyQueue for FixedPriority {
     #[inline(always)]
     fn first(&self) -> ThreadIndex {
         self.first
+    }
+
+    fn each_ready(&self, threads: &Threads, _: usize, mut each: impl FnMut(ThreadIndex)) {
+        let heads = self.levels.iter().map(|level| self.heads[level % self.heads.len()]);
+        for head in Some(self.first).into_iter().chain(heads).filter(|head| *head != IDLE) {
+            let mut thread = head;
+            // A ring has no more.
+            for _ in 0..threads.len() {
+                each(thread);
+                thread = threads[thread as usize].next;
+                if thread == head {
+                    break;
+                }
+            }
+        }
     }
 
     #[inline(always)]

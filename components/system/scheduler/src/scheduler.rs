@@ -42,7 +42,7 @@ pub struct Scheduler<Q, M> {
     /// When the running thread was switched to.
     pub(crate) running_since: u64,
     /// Order of arrival among waiters.
-    sequence: u64,
+    pub(crate) sequence: u64,
     /// The machine's timer is set to this time.
     pub(crate) armed: u64,
     /// When the next quantum ends; 0 while the timer marks no quanta.
@@ -78,6 +78,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) shares: [Shares; 256],
     /// Threads whose urgency may not be what is due.
     pub(crate) unsettled: ByClass,
+    /// Threads whose key another scheduler made.
+    pub(crate) unkeyed: Bitmap<4>,
     /// Locks that may not lend what their first waiter has.
     pub(crate) stale: ByClass,
     /// Threads that have ended and still hold locks.
@@ -95,6 +97,8 @@ pub struct Scheduler<Q, M> {
     /// When work that is deferred goes on all the same.
     pub(crate) forced_at: u64,
     pub(crate) accounts: Accounts,
+    /// The instances that have one.
+    pub(crate) present: Bitmap<{ INSTANCES_MAXIMUM / 64 }>,
     /// The instance in which each thread began, which pays for it.
     pub(crate) homes: [Tenant; 256],
     pub(crate) faults: Faults,
@@ -133,6 +137,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             led_to: IDLE,
             shares: [Shares::NONE; 256],
             unsettled: ByClass::EMPTY,
+            unkeyed: Bitmap::EMPTY,
             stale: ByClass::EMPTY,
             ending: ByClass::EMPTY,
             alarm: 0,
@@ -155,6 +160,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             stacks: StackQueues::NONE,
             locks: [Lock::FREE; LOCKS],
             accounts: Accounts::NONE,
+            present: Bitmap::EMPTY,
             homes: [Tenant::NOBODY; 256],
             faults: Faults::NONE,
             free_threads: Bitmap::EMPTY,

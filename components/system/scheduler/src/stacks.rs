@@ -43,6 +43,14 @@ impl StackQueues {
         &mut self.roots[queue as usize % QUEUES]
     }
 
+    /// The same queues as another scheduler has.
+    pub(crate) fn inherit(&mut self, from: &StackQueues) {
+        (self.waited, self.released) = (from.waited, from.released);
+        for queue in self.waited.iter() {
+            self.roots[queue % QUEUES] = from.roots[queue % QUEUES];
+        }
+    }
+
     /// All queues that threads wait for are to be looked at.
     pub(crate) fn look_again(&mut self) {
         self.unseen = self.waited;

@@ -4,7 +4,7 @@ extern crate std;
 use crate::{Machine, Outcome, QUEUES, SEMAPHORES, Start, ThreadIndex};
 use cairn_abi::semaphore::CLOSED;
 use cairn_abi::{Error, InstanceId};
-use core::sync::atomic::AtomicI64;
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::{collections::BTreeSet, vec::Vec};
 
 /// Words, and what was done to it.
@@ -43,6 +43,21 @@ impl TestMachine {
             set_up: Vec::new(),
             refuse_set_up: false,
             free_activations: BTreeSet::new(),
+        }
+    }
+}
+
+impl TestMachine {
+    /// The same once more.
+    pub fn copy(&self) -> TestMachine {
+        let copy = |word: &AtomicI64| AtomicI64::new(word.load(Relaxed));
+        TestMachine {
+            semaphores: self.semaphores.iter().map(|words| words.each_ref().map(copy)).collect(),
+            noted: copy(&self.noted),
+            waiters: self.waiters.iter().map(copy).collect(),
+            set_up: self.set_up.clone(),
+            free_activations: self.free_activations.clone(),
+            ..*self
         }
     }
 }

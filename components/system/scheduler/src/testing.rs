@@ -69,6 +69,22 @@ pub fn scheduler_of(machine: TestMachine, priorities: &[u8], threads: usize) -> 
     scheduler
 }
 
+/// A scheduler that has taken over from `former` in an operation of `thread`, and how that ended.
+pub fn succeeded<Q: ReadyQueue, P: ReadyQueue>(
+    former: &mut Scheduler<P, TestMachine>,
+    thread: ThreadIndex,
+    now: u64,
+) -> (Box<Scheduler<Q, TestMachine>>, Outcome) {
+    let mut order = NOBODY;
+    let mut new = Box::new(Scheduler::<Q, TestMachine>::new(former.machine.copy()));
+    let estate = former.estate(thread, &mut order, now);
+    assert_eq!(estate.check(), Ok(()));
+    new.start(estate.configuration());
+    new.inherit(&estate, now);
+    let outcome = new.finish_succession(thread, &estate, now);
+    (new, outcome)
+}
+
 /// The account of an instance.
 pub fn tenant(instance: u16) -> Tenant {
     Tenant::of(InstanceId(instance)).unwrap()

@@ -155,6 +155,16 @@ impl Thread {
         self.used
     }
 
+    /// Notes its priority, which a policy that does not go by it leaves to the next.
+    pub fn note_priority(&mut self, priority: u8) {
+        self.own_level = 255 - priority;
+    }
+
+    /// True if the thread is in the ready queue, or would be if it were not [`IDLE`].
+    pub const fn is_ready(&self) -> bool {
+        self.runnable()
+    }
+
     /// True if a handle can name it.
     pub(crate) const fn exists(&self) -> bool {
         !matches!(self.state, State::Free | State::Ending)

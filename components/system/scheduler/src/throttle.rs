@@ -16,6 +16,8 @@
 //! A look is as urgent as the instance's priority, and a thread that follows is as urgent as that or as what its locks lend it: while
 //! a more urgent thread of another instance runs, both are put off, like other work ([`crate::work`]).
 
+mod inherited;
+
 use crate::bitmap::Bitmap;
 use crate::classes::{self, ByClass};
 use crate::locks::{LOCKS, LockIndex};
@@ -107,6 +109,7 @@ impl Budget {
 }
 
 /// The budgets, and what of them is still to be done.
+#[derive(Clone, Copy)]
 pub(crate) struct Throttle {
     budgets: [Budget; BUDGETS],
     /// When to look at each; and its place, above it the class of the most urgent thread that its instance may have by itself. They lie

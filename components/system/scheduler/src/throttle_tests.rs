@@ -53,6 +53,20 @@ fn nobody_runs_longer_than_its_budget() {
 }
 
 #[test]
+fn a_budget_is_what_it_was_for_a_scheduler_that_takes_over() {
+    let (mut s, mut now) = limited(&[50], &[]);
+    let mut ran = 0;
+    for part in 1..=40 {
+        ran += of(&pass(&mut s, &mut now, part * PERIOD / 4 - 1), 1);
+        s.enter();
+        let running = s.running();
+        s = succeeded::<FixedPriority, FixedPriority>(&mut s, running, now).0;
+    }
+    // Each take-over has the timer come at once, in whose interrupts a little may be run.
+    assert_eq!(ran, 10 * BUDGET);
+}
+
+#[test]
 fn all_threads_of_an_instance_have_one_budget() {
     let (mut s, mut now) = limited(&[50, 50, 60], &[]);
     let ran = pass(&mut s, &mut now, 10 * PERIOD - 1);

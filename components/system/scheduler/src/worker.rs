@@ -10,6 +10,7 @@ use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Who the supervisor's thread is, and for whom it works.
+#[derive(Clone, Copy)]
 pub(crate) struct Worker {
     thread: ThreadIndex,
     /// The priority that it gave itself last.
@@ -27,6 +28,11 @@ impl Worker {
     /// A thread of this urgency waits for it.
     pub(crate) fn call(&mut self, urgency: u64) {
         self.called = self.called.min(urgency);
+    }
+
+    /// The same, if somebody has called it, called by a thread of this urgency.
+    pub(crate) fn with_callers(self, urgency: u64) -> Worker {
+        Worker { called: if self.called == u64::MAX { u64::MAX } else { urgency }, ..self }
     }
 
     /// Who has called it so far lends it nothing any more.

@@ -3,11 +3,12 @@
 use crate::blame;
 use crate::printer::Printer;
 use crate::replacing;
+use crate::succession::INTERRUPTS_OFF;
 use crate::system::{INSTANCES, System, state};
 use crate::tell;
 use crate::worker::{BEGUN, main};
 use cairn::text::Line;
-use cairn::time::{now, ticks};
+use cairn::time::{now, run_rate, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, InstanceId, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
@@ -157,8 +158,9 @@ impl interfaces::InstanceControl for Server {
         successor: InstanceId,
         is_new: bool,
         until: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         begun()?.made(instance)?;
+        INTERRUPTS_OFF.store(0, Relaxed);
         replacing::ask(caller.0, instance, successor, is_new)?;
         ask_for(instance, EXCHANGE)?;
         let mut pause = PAUSE_MICROSECONDS / 10;
@@ -166,7 +168,7 @@ impl interfaces::InstanceControl for Server {
             match replacing::outcome(instance) {
                 Err(Error::WouldBlock) if now() > until => return Err(Error::TimedOut),
                 Err(Error::WouldBlock) => imports::THREADS.sleep_until(now() + ticks(pause))?,
-                outcome => return outcome,
+                outcome => return outcome.map(|()| INTERRUPTS_OFF.load(Relaxed) / run_rate()),
             }
             pause = (pause * 2).min(PAUSE_MICROSECONDS);
         }
@@ -178,11 +180,13 @@ impl interfaces::InstanceControl for Server {
         ask(instance, SETTLE)
     }
 
-    fn replaceable(&self, name: ReadWindow<'_>) -> Result<InstanceId, Error> {
+    fn replaceable(&self, name: ReadWindow<'_>) -> Result<(InstanceId, bool), Error> {
         let record = named(name)?;
         match state(record.leader).phase() {
-            Phase::Alive | Phase::Tried | Phase::Asleep if record.essential == 0 => {
-                Ok(record.number)
+            Phase::Alive | Phase::Tried | Phase::Asleep
+                if record.essential == 0 || begun()?.scheduler() == Some(record.domain) =>
+            {
+                Ok((record.number, record.essential != 0))
             }
             Phase::Alive | Phase::Tried | Phase::Asleep => Err(Error::NotAllowed),
             _ => Err(Error::Dead),

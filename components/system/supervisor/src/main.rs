@@ -18,6 +18,7 @@ mod machine {
     pub mod replacing;
     pub mod runaway;
     pub mod starvation;
+    pub mod succession;
     pub mod system;
     pub mod tell;
     pub mod trace;

@@ -85,6 +85,12 @@ impl System {
             NEXT.store(0, Relaxed);
             return Err(Error::NotSupported);
         }
+        if let Some(record) = self.instance(instance)
+            && record.run_to_completion != 0
+        {
+            let successor = InstanceId(NEXT.swap(0, Relaxed));
+            return self.succeed(record, successor);
+        }
         if state.is_alive() {
             self.die(instance, Reason::Replaced);
         } else {

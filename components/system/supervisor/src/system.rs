@@ -7,7 +7,9 @@ use cairn::time::ticks;
 use cairn::{DomainId, Error, InstanceId, environment};
 use cairn_abi::address::{PORTAL_CODE, THREADS};
 use cairn_abi::descriptor::is_name;
-use cairn_abi::record::{Device, Export, Header, Instance, Interrupt, Portal, Symbol, Thread};
+use cairn_abi::record::{
+    Device, Export, Header, Instance, Interrupt, Method, Portal, Symbol, Thread,
+};
 use cairn_abi::text::Visible;
 use cairn_interfaces::ThreadState;
 use cairn_supervisor::instances::{InstanceState, Instances, Phase};
@@ -37,7 +39,8 @@ pub struct System {
     devices: &'static [Device],
     interrupts: &'static [Interrupt],
     pub symbols: &'static [Symbol],
-    exports: &'static [Export],
+    pub exports: &'static [Export],
+    pub methods: &'static [Method],
     portals: &'static [Portal],
     first_threads: &'static [Thread],
     names: &'static [u8],
@@ -60,6 +63,7 @@ impl System {
             interrupts: record.table(record.header.interrupts),
             symbols: record.table(record.header.symbols),
             exports: record.table(record.header.exports),
+            methods: record.table(record.header.methods),
             portals: record.table(record.header.portals),
             first_threads: record.table(record.header.threads),
             names: record.table(record.header.symbol_names),

@@ -18,14 +18,22 @@ pub(super) fn default_stacks(system: &mut System) {
 
 pub(super) fn check(system: &System, report: &mut Report) {
     for package in &system.packages {
-        roles::check_priority(system, &package.instance, report);
-        roles::check_supervisor(system, &package.instance, report);
-        roles::check_recovery(system, &package.instance, report);
+        if has_threads(system, package) {
+            roles::check_priority(system, &package.instance, report);
+            roles::check_supervisor(system, &package.instance, report);
+            roles::check_recovery(system, &package.instance, report);
+        }
         check_idle_stop(package, report);
         check_quota(package, report);
         check_paged(system, package, report);
     }
     check_keeper(system, report);
+}
+
+/// Whether it runs on threads: a successor of the scheduler does not.
+fn has_threads(system: &System, package: &Package) -> bool {
+    let replaced = package.replaces.as_ref().and_then(|index| system.instances[**index].role);
+    !replaced.is_some_and(Role::runs_to_completion)
 }
 
 fn check_idle_stop(package: &Package, report: &mut Report) {

@@ -38,13 +38,14 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
         place: &instance.name.place,
         note: format!("it holds the role `{}`", instance.role.map_or("", Role::key)),
     };
-    if instance.role.is_some_and(Role::runs_to_completion) {
+    let is_scheduler = instance.role == Some(Role::Scheduler);
+    if !is_scheduler && instance.role.is_some_and(Role::runs_to_completion) {
         return Some(of_role("expected an instance that does not run to completion"));
     }
     if instance.role == Some(Role::Loader) {
         return Some(of_role("expected another one than who replaces the others"));
     }
-    if *instance.essential {
+    if *instance.essential && !is_scheduler {
         return Some(Obstacle {
             expected: "expected an instance without which the system goes on: its life ends when it is replaced",
             help: "write `essential = false` if the system does without it, or remove this package",

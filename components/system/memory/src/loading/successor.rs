@@ -39,8 +39,10 @@ const NUMBERS: usize = offset_of!(Startup, instance);
 const OWN_BITS: u64 = 0xffff << 48;
 const _: () = assert!(offset_of!(Startup, imports_left_out) == NUMBERS + 6);
 
-/// The entry of a page in the tables of two instances, at the same offset of their regions.
-type Pair<'a> = (&'a AtomicI64, &'a AtomicI64);
+/// The entry of a page.
+pub(super) type Word<'a> = &'a AtomicI64;
+/// That of a page in the tables of two instances, at the same offset of their regions.
+type Pair<'a> = (Word<'a>, Word<'a>);
 
 impl<'a> Manager<'a> {
     /// Makes the memory of a successor of an instance, at the expense of `parent`, as [`Manager::make`] does; its number, and how far behind the
@@ -82,10 +84,7 @@ impl<'a> Manager<'a> {
         let same_float = record.read().float == u16::from(head.numbers().float);
         // A copy of another one has its region.
         let has_own = record.region().0 == number.0;
-        let can_be = record.in_kernel() == 0
-            && record.run_to_completion() == 0
-            && record.is_alone()
-            && has_own;
+        let can_be = record.in_kernel() == 0 && record.is_alone() && has_own;
         // A range with a pager lies where its content says.
         let is_paged = head.numbers().paged != 0
             || self.loaded_range(number).is_some_and(|range| range.client() == number);
@@ -102,6 +101,22 @@ impl<'a> Manager<'a> {
         let (wanted, region) = (head.wanted(0), record.region());
         let start = record.start_address();
         let home = Placement::new(&wanted, region);
+        if record.run_to_completion() != 0 {
+            // Both are there for a while.
+            let own = self
+                .segments_of(record)
+                .map(|one| one.address() - start..one.address() + one.size() - start);
+            let (first, end) = own
+                .fold((u64::MAX, 0), |(first, end), one| (first.min(one.start), end.max(one.end)));
+            return match home.end() <= first {
+                true => home,
+                false => Placement::at(
+                    &wanted,
+                    end.next_multiple_of(ACTIVATION_STRIDE) + ACTIVATION_STRIDE,
+                    region,
+                ),
+            };
+        }
         // Where they grow, too.
         let growth = self.segments_of(record);
         let growth = growth.filter(|one| one.content() == CONTENT_CLIENT_GROWTH);
@@ -130,7 +145,7 @@ impl<'a> Manager<'a> {
         self.exports_of(of).try_for_each(|export| self.same_export(export, successor).map(drop))
     }
 
-    fn exports_of(&self, of: InstanceId) -> impl Iterator<Item = Export> {
+    pub(super) fn exports_of(&self, of: InstanceId) -> impl Iterator<Item = Export> {
         let exports = self.record.exports.iter().filter(move |export| export.instance() == of);
         exports.map(|export| export.read())
     }
@@ -165,6 +180,9 @@ impl<'a> Manager<'a> {
         let (ours, theirs) = (self.record(instance)?, self.place(successor)?);
         if theirs.successor_of() != instance || theirs.memory_used() == 0 {
             return Err(Error::BadArgument);
+        }
+        if ours.run_to_completion() != 0 {
+            return self.exchange_running(ours, theirs);
         }
         if !self.account(instance)?.is_released.load(Relaxed) {
             return Err(Error::Busy);
@@ -228,7 +246,7 @@ impl<'a> Manager<'a> {
     }
 
     /// What the record says of the content.
-    fn exchange_record(
+    pub(super) fn exchange_record(
         &self,
         (ours, theirs): (Entry<Instance>, Entry<Instance>),
         slots: (Slot, Slot),
@@ -274,7 +292,7 @@ impl<'a> Manager<'a> {
     }
 
     /// The words of an instance's startup page.
-    fn startup(&self, record: Entry<Instance>) -> Result<&'a [AtomicI64], Error> {
+    pub(super) fn startup(&self, record: Entry<Instance>) -> Result<&'a [AtomicI64], Error> {
         let at = record.start_address() + STARTUP_OFFSET;
         let entry = self.tables.find(self.root_of(record)?, at).ok_or(Error::NotFound)?;
         match self.words(tables::page(entry), PAGE_SIZE) {
@@ -298,7 +316,7 @@ fn word(words: &[AtomicI64], offset: usize) -> u64 {
 }
 
 /// What the startup page of an instance says of what it has the one that comes in its place says as well.
-fn keep(former: &[AtomicI64], startup: &[AtomicI64]) {
+pub(super) fn keep(former: &[AtomicI64], startup: &[AtomicI64]) {
     let own = word(startup, NUMBERS) & OWN_BITS;
     let numbers = word(former, NUMBERS) & !OWN_BITS | own;
     if let Some(word) = startup.get(NUMBERS / 8) {

@@ -4,7 +4,7 @@ use super::{NAMES, Server, know, locked, who};
 use cairn::window::ReadWindow;
 use cairn::{Caller, DomainId, Error, InstanceId};
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
-use cairn_interfaces::{DomainPortals, RUN_TIME_NAMES};
+use cairn_interfaces::{DomainPortals, PAIRS_SIZE, RUN_TIME_NAMES};
 use cairn_portals::known::Known;
 use cairn_portals::machine::Machine;
 use cairn_portals::registrations::NAME_MAXIMUM;
@@ -90,6 +90,12 @@ impl DomainPortals for Server {
             next = locked(|manager, machine| manager.relink(machine, instance, place))?;
         }
         Ok(())
+    }
+
+    fn repoint(&self, pairs: ReadWindow<'_>, step: u64) -> Result<u64, Error> {
+        let mut buffer = [0; PAIRS_SIZE];
+        let pairs = cairn_interfaces::pairs(pairs.copy(&mut buffer)?);
+        locked(|manager, machine| Ok(manager.repoint(machine, pairs, step).unwrap_or(0)))
     }
 
     fn release(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {

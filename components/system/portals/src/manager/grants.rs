@@ -105,9 +105,8 @@ impl Manager {
         let constant = if let Kind::Object(_, control) = kind { control } else { 0 };
         let target = Target::of(kind, server).ends_with(owner);
         let target = Target { constant, ..target };
-        self.maker.accept(machine, grant, &target, methods.len(), |index| {
-            Entry::of(&methods[index])
-        })
+        self.maker
+            .accept(machine, grant, &target, methods.len(), |index| Entry::of(&methods[index]))
     }
 
     /// Takes back what a client granted, with all that came of it.

@@ -91,4 +91,14 @@ impl Manager {
     ) -> Result<Option<usize>, Error> {
         self.maker.relink(machine, instance, place)
     }
+
+    /// Lets some of the portals that lead to the first of a pair lead to the second, from a place on; where the next step begins, if there is one.
+    pub fn repoint<M: Machine>(
+        &self,
+        machine: &M,
+        pairs: impl Iterator<Item = (u64, u64)> + Clone,
+        place: u64,
+    ) -> Option<u64> {
+        self.maker.repoint(machine, pairs, place)
+    }
 }

@@ -1,13 +1,33 @@
 //! What the supervisor and the portal manager call.
 
 use super::{Component, Server, index, named};
-use crate::{Fault, Quota, Start, State, ThreadIndex};
+use crate::{Estate, Fault, Machine, NOBODY, Quota, Start, State, ThreadIndex};
+use cairn::succession;
 use cairn::time::{now, run_clock};
+use cairn::wire::Value;
 use cairn::{Caller, CallerThread, Error, InstanceId};
 use cairn_interfaces::{self as interfaces, Activity};
 
 fn thread(number: u64) -> Result<ThreadIndex, Error> {
     ThreadIndex::try_from(number).map_err(|_| Error::NotFound)
+}
+
+impl<C: Component> Server<C> {
+    /// Offers what there is to the scheduler whose `succeed` is at this address. It comes back here if that refuses, or only prepares.
+    fn offer<T: Value>(
+        thread: CallerThread,
+        entry: u64,
+        step: succession::Step,
+    ) -> Result<T, Error> {
+        Self::operation(move |core, now| {
+            let mut order = NOBODY;
+            let status = {
+                let estate = core.estate(index(thread), &mut order, now);
+                succession::offer(entry, thread.0.into(), &estate, step).status
+            };
+            core.machine_mut().reply(status, 0)
+        })
+    }
 }
 
 impl<C: Component> interfaces::Supervision for Server<C> {
@@ -100,6 +120,48 @@ impl<C: Component> interfaces::Supervision for Server<C> {
 
     fn retire_domain(&self, instance: InstanceId, parent: InstanceId) -> Result<(), Error> {
         Self::with(|core| core.retire_child(instance, parent))
+    }
+
+    fn face(&self) -> Result<u64, Error> {
+        Ok(succession::face())
+    }
+
+    fn lead(&self, place: u64, entry: u64, successor: u64) -> Result<(), Error> {
+        if succession::lead(place, entry, successor) { Ok(()) } else { Err(Error::NotFound) }
+    }
+
+    fn prepare_succession(&self, thread: CallerThread, entry: u64) -> Result<(), Error> {
+        Self::offer(thread, entry, succession::Step::Prepare)
+    }
+
+    fn succeed_by(&self, thread: CallerThread, entry: u64) -> Result<u64, Error> {
+        Self::offer(thread, entry, succession::Step::TakeOver)
+    }
+
+    fn succeed(&self, thread: CallerThread, estate: u64, leads: u64) -> Result<u64, Error> {
+        let is_claimed = C::state().is_claimed();
+        if is_claimed && C::state().with(|core| core.has_run()) {
+            return Err(Error::NotAllowed);
+        }
+        let estate: &Estate = succession::offered(estate);
+        estate.check()?;
+        match (leads, is_claimed) {
+            (0, false) => {
+                C::state().claim();
+                C::state().with(|core| {
+                    core.machine_mut().begin();
+                    core.start(estate.configuration());
+                    C::prepare(core.policy());
+                });
+                Ok(0)
+            }
+            (0, true) | (_, false) => Err(Error::NotReady),
+            (leads, true) => C::state().end_with(move |core| {
+                core.inherit(estate, run_clock());
+                succession::take_lead(leads);
+                core.finish_succession(index(thread), estate, run_clock())
+            }),
+        }
     }
 
     fn alarm(&self, thread: CallerThread) -> Result<(), Error> {

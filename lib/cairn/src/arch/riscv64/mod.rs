@@ -13,6 +13,7 @@ pub(crate) mod needs;
 mod preserved;
 pub(crate) mod ready;
 pub(crate) mod start;
+pub(crate) mod succession;
 pub(crate) mod thread;
 
 pub(crate) use device::device_fence;
