@@ -1,21 +1,22 @@
 //! Measures how long it takes to load a package of 64 KiB, up to its first instruction, and to unload it, and for how long a client waits
-//! while its server gets that content, or the scheduler gives way to another.
+//! while its server is replaced: by that content, or, with their state, the console and the clock.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::measure::{Cost, Mark, Stamp, unused_mark};
-use cairn::sync::{Mutex, Semaphore};
+use cairn::Error;
+use cairn::measure::{Mark, Stamp, unused_mark};
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
-use cairn_bench::{Loaded, Meter, Report, Rounds, Samples};
-use cairn_interfaces::{Console, Loader, Portals, Replacement, Threads, spawn};
+use cairn_bench::{Loaded, Meter, Report, Rounds};
+use cairn_interfaces::{Clock, Console, Loader, Portals, Replacement, Threads, spawn};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 cairn::component! {
     name: "loading",
     imports: {
         console: Console,
+        clock: Clock,
         loader: Loader,
         replacement: Replacement,
         portals: Portals,
@@ -30,29 +31,54 @@ const ROUNDS: usize = 30;
 /// A round takes as long as many calls.
 const WEIGHT: usize = 100;
 const NAME: &str = "loaded";
-/// Of the thread that calls what is replaced, above that of the one that has it replaced.
-const CALLER_PRIORITY: u8 = 60;
-/// Ticks over which it is measured what one is.
-const TICKS: i64 = 1000;
+/// Of the thread that measures. What is loaded is as urgent.
+const PRIORITY: u8 = 65;
+/// Of the one that calls what is replaced, above all that is done for a replacement: it calls at every instant of that.
+const CALLER_PRIORITY: u8 = 250;
 /// Between two of its calls.
 const BETWEEN_MICROSECONDS: u64 = 20;
 
-/// Threads that wait, or could run, while the scheduler gives way to another.
-const OTHERS: usize = 48;
-
-static STACK: Stack<8192> = Stack::new();
-static OTHER_STACKS: [Stack<4096>; OTHERS] = [const { Stack::new() }; OTHERS];
-static EVENT: Semaphore = Semaphore::new(0);
-static HELD: Mutex<()> = Mutex::new(());
+static STACKS: [Stack<16384>; 2] = [const { Stack::new() }; 2];
 /// When its longest call began, and when it ended.
 static LONGEST: [Mark; 2] = [const { unused_mark() }; 2];
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// What is replaced.
+struct Replaced {
+    benchmark: &'static str,
+    instance: &'static str,
+    package: &'static str,
+    /// A call of it.
+    call: fn() -> Result<(), Error>,
+}
+
+const REPLACED: [Replaced; 3] = [
+    Replaced {
+        benchmark: "replace.pause",
+        instance: "kept",
+        package: NAME,
+        call: || imports::KEPT.begun().map(drop),
+    },
+    Replaced {
+        benchmark: "replace.console.pause",
+        instance: "console",
+        package: "console2",
+        call: || imports::CONSOLE.write(b""),
+    },
+    Replaced {
+        benchmark: "replace.clock.pause",
+        instance: "clock",
+        package: "clock2",
+        call: || imports::CLOCK.uptime().map(drop),
+    },
+];
+
 /// Calls what is replaced, all the time.
-fn call(_: u64) {
+fn call(replaced: u64) {
+    let call = REPLACED[replaced as usize].call;
     while !STOP.load(Relaxed) {
         let begin = Stamp::begin();
-        imports::KEPT.begun().expect("no call is lost");
+        call().expect("no call is lost");
         let end = Stamp::end();
         let [first, last] = LONGEST.each_ref().map(Stamp::load);
         if end.instructions - begin.instructions > last.instructions - first.instructions {
@@ -63,71 +89,17 @@ fn call(_: u64) {
     }
 }
 
-fn replace() -> [Stamp; 2] {
+fn replace(replaced: &Replaced) -> [Stamp; 2] {
     LONGEST.iter().for_each(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
-    imports::REPLACEMENT.replace("kept", NAME, 1000).expect("it is replaced");
+    let done = imports::REPLACEMENT.replace(replaced.instance, replaced.package, 1000);
+    if let Err(error) = done {
+        let mut text = [0; 192];
+        let length = imports::LOADER.explain(&mut text).unwrap_or(0);
+        panic!("{error:?}: {:?}", core::str::from_utf8(&text[..length]));
+    }
     // Who waited has its turn.
     let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS * 10));
     LONGEST.each_ref().map(Stamp::load)
-}
-
-/// Runs, waits for an event that many wait for, for a lock or for a time, as its number says, until the end.
-fn be(number: u64) {
-    while !STOP.load(Relaxed) {
-        let done = match number % 4 {
-            0 => imports::THREADS.sleep_until(now() + ticks(500 + 10 * number)),
-            1 => EVENT.acquire(),
-            2 => HELD.lock().and_then(|_held| imports::THREADS.sleep_until(now() + ticks(100))),
-            _ => imports::THREADS.yield_now(),
-        };
-        done.expect("it goes on");
-    }
-    // Whoever waits behind this one.
-    EVENT.release().expect("it is there");
-}
-
-/// The scheduler gives way to another while 50 threads are there, of which one calls all the time: what its longest call took, and for how long interrupts were off, in
-/// whole ticks.
-fn succeed(meter: &Meter, package: &str) -> [Cost; 2] {
-    LONGEST.iter().for_each(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
-    let off = imports::REPLACEMENT.replace("scheduler", package, 1000).expect("it takes over");
-    let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS * 10));
-    let [begin, end] = LONGEST.each_ref().map(Stamp::load);
-    let per_tick = per_tick();
-    let off = Cost {
-        instructions: off as i64 * per_tick.instructions / TICKS,
-        cycles: off as i64 * per_tick.cycles / TICKS,
-    };
-    [meter.since(begin, end), off]
-}
-
-/// What [`TICKS`] ticks are.
-fn per_tick() -> Cost {
-    let edge = || {
-        let before = now();
-        while now() == before {}
-        (Stamp::begin(), now())
-    };
-    let (begin, first) = edge();
-    while now() < first + TICKS as u64 {}
-    Stamp::begin() - begin
-}
-
-/// Samples of one of the two, of each second exchange: to fixed priorities, or from there to deadlines.
-fn exchanges(
-    meter: &Meter,
-    rounds: Rounds,
-    which: usize,
-    to_deadlines: bool,
-    samples: &mut Samples,
-) {
-    for round in rounds.all() {
-        let there = succeed(meter, "deadlines")[which];
-        let back = succeed(meter, "fixed")[which];
-        if rounds.counts(round) {
-            samples.add(if to_deadlines { there } else { back });
-        }
-    }
 }
 
 fn load() -> Stamp {
@@ -152,6 +124,11 @@ fn unload() {
 }
 
 fn main() {
+    let measuring = spawn(imports::THREADS, &STACKS[0], measure, 0, PRIORITY).expect("a thread");
+    let _ = measuring.join();
+}
+
+fn measure(_: u64) {
     let meter = Meter::new();
     let mut report = Report::through(|bytes| _ = imports::CONSOLE.write(bytes));
     let rounds = Rounds::new(WARM_UP, ROUNDS, WEIGHT);
@@ -176,33 +153,30 @@ fn main() {
             }
         }
     });
-    report.samples(format_args!("replace.pause"), 1, |samples| {
-        let caller = spawn(imports::THREADS, &STACK, call, 0, CALLER_PRIORITY).expect("a thread");
-        for round in rounds.all() {
-            let [begin, end] = replace();
-            if rounds.counts(round) {
-                samples.add(meter.since(begin, end));
+    // State that goes over.
+    let terminal = imports::CONSOLE.open(imports::PORTALS).expect("there is room");
+    terminal.proxy().write(b"half a line").expect("it serves");
+    let timers = [1_000_000_000; 2].map(|period| imports::CLOCK.timer(imports::PORTALS, period));
+    timers.iter().for_each(|timer| assert!(timer.is_ok(), "there is room"));
+    for (place, replaced) in REPLACED.iter().enumerate() {
+        report.samples(format_args!("{}", replaced.benchmark), 1, |samples| {
+            STOP.store(false, Relaxed);
+            let caller = spawn(imports::THREADS, &STACKS[1], call, place as u64, CALLER_PRIORITY);
+            let caller = caller.expect("a thread");
+            for round in rounds.all() {
+                let [begin, end] = replace(replaced);
+                if rounds.counts(round) {
+                    samples.add(meter.since(begin, end));
+                }
             }
-        }
-        STOP.store(true, Relaxed);
-        let _ = caller.join();
-    });
-    STOP.store(false, Relaxed);
-    let caller = spawn(imports::THREADS, &STACK, call, 0, CALLER_PRIORITY).expect("a thread");
-    let others: [_; OTHERS] = core::array::from_fn(|number| {
-        spawn(imports::THREADS, &OTHER_STACKS[number], be, number as u64, 30).expect("a thread")
-    });
-    report.samples(format_args!("replace.scheduler.pause"), 1, |samples| {
-        exchanges(&meter, rounds, 0, false, samples);
-    });
-    report.samples(format_args!("replace.scheduler.interrupts_off"), 1, |samples| {
-        exchanges(&meter, rounds, 1, false, samples);
-    });
-    report.samples(format_args!("replace.scheduler.interrupts_off.deadlines"), 1, |samples| {
-        exchanges(&meter, rounds, 1, true, samples);
-    });
-    STOP.store(true, Relaxed);
-    EVENT.release().expect("it is there");
-    others.into_iter().chain([caller]).for_each(|thread| _ = thread.join());
+            STOP.store(true, Relaxed);
+            let _ = caller.join();
+        });
+    }
+    // What was written stays, and so do the timers.
+    terminal.proxy().close().expect("it is open");
+    for timer in timers.into_iter().flatten() {
+        timer.proxy().close().expect("it is open");
+    }
     report.end();
 }

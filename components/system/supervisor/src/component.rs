@@ -163,14 +163,18 @@ impl interfaces::InstanceControl for Server {
         INTERRUPTS_OFF.store(0, Relaxed);
         replacing::ask(caller.0, instance, successor, is_new)?;
         ask_for(instance, EXCHANGE)?;
-        let mut pause = PAUSE_MICROSECONDS / 10;
+        let began = now();
         loop {
             match replacing::outcome(instance) {
                 Err(Error::WouldBlock) if now() > until => return Err(Error::TimedOut),
-                Err(Error::WouldBlock) => imports::THREADS.sleep_until(now() + ticks(pause))?,
+                Err(Error::WouldBlock) => {
+                    // Clients wait: not much longer than it takes.
+                    let pause = ((now() - began) / 16).min(ticks(PAUSE_MICROSECONDS));
+                    let pause = pause.max(ticks(PAUSE_MICROSECONDS / 10));
+                    imports::THREADS.sleep_until(now() + pause)?;
+                }
                 outcome => return outcome.map(|()| INTERRUPTS_OFF.load(Relaxed) / run_rate()),
             }
-            pause = (pause * 2).min(PAUSE_MICROSECONDS);
         }
     }
 

@@ -33,6 +33,8 @@ const RESETS: u64 = 100;
 /// Threads that one step looks at.
 const THREADS_OF_STEP: usize = 6;
 const THREADS_OF_SWEEP: usize = 16;
+/// Steps of the scheduler's in one of these.
+const RECLAIMS_OF_STEP: usize = 4;
 
 /// No time until its next life: the loader decides what comes.
 pub const ON_TRIAL: u64 = u64::MAX;
@@ -245,7 +247,13 @@ impl System {
                 }
             }
             Phase::Reclaiming => {
-                let step = advance(cursor, |at| imports::CONTROL.reclaim(fellow, at));
+                let mut step = Ok(false);
+                for _ in 0..RECLAIMS_OF_STEP {
+                    step = advance(cursor, |at| imports::CONTROL.reclaim(fellow, at));
+                    if step != Ok(false) {
+                        break;
+                    }
+                }
                 self.next(record, "reclaim from", step, Phase::Waiting);
             }
             Phase::Waiting => self.wait_for_one(record),

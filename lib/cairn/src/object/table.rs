@@ -150,6 +150,9 @@ impl<T, const N: usize> ObjectTable<T, N> {
     pub fn for_each(&self, mut body: impl FnMut(u64, &T)) {
         for (index, slot) in self.slots.iter().enumerate() {
             let word = slot.word.load(Ordering::Relaxed);
+            if word & LIVE == 0 {
+                continue;
+            }
             let control = control(index, word);
             // An object that ended meanwhile is not among them.
             let _ = self.with(control, |value| body(control, value));

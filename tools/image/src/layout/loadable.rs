@@ -72,9 +72,11 @@ impl Layout<'_> {
         if self.loadable.is_empty() {
             return Vec::new();
         }
+        places.room_for_content();
         // Each number's follow each other. They are as they were for who has one only.
         places.segments.sort_by_key(|segment| (segment.instance, is_client_stack(segment)));
         let mut slots = described(&places);
+        places.segments.iter_mut().filter(|one| is_room(one)).for_each(Segment::zero);
         let names = self.system.names().skip(places.instances.len());
         let mut name = places.instances.last().map_or(0, |last| last.names.end);
         for (loadable, names) in self.loadable.iter().zip(names) {
@@ -114,6 +116,17 @@ impl Layout<'_> {
 }
 
 impl Places<'_> {
+    /// An instance of the description has as many places for its content as a number that is loadable: with a successor it exchanges them.
+    fn room_for_content(&mut self) {
+        for instance in &*self.instances {
+            let is_its = |one: &&Segment| one.instance == instance.number && !is_client_stack(one);
+            let own = self.segments.iter().filter(is_its).count();
+            let room = Segment { instance: instance.number, ..Segment::new_zeroed() };
+            let least = (SEGMENTS_EACH as usize).saturating_sub(own);
+            self.segments.extend(std::iter::repeat_n(room, least));
+        }
+    }
+
     /// Adds activations that nobody has. Their windows' entries are said when it is known where their stacks are.
     fn activations(&mut self, count: u32) -> Entries {
         let mut index = self.activations.len() as u32;
@@ -127,6 +140,11 @@ impl Places<'_> {
 
 fn is_client_stack(segment: &Segment) -> bool {
     matches!(segment.content, record::CONTENT_CLIENT_STACK | record::CONTENT_CLIENT_GROWTH)
+}
+
+/// Nothing is there yet.
+fn is_room(segment: &Segment) -> bool {
+    segment.size == 0
 }
 
 /// Adds so many entries to a table.

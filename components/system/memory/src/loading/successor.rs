@@ -13,6 +13,7 @@ use crate::tables;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::Slot;
+use cairn_abi::page_table::index;
 use cairn_abi::record::{
     CONTENT_CLIENT_GROWTH, CONTENT_CLIENT_STACK, CONTENT_GROWTH, Export, Instance, Segment,
 };
@@ -219,30 +220,59 @@ impl<'a> Manager<'a> {
         slots: (Slot, Slot),
         mut body: impl FnMut(Pair),
     ) -> Result<(), Error> {
-        let roots = (self.root_of(ours)?, self.root_of(theirs)?);
-        let starts = (ours.start_address(), theirs.start_address());
-        let mut pair = |offset: u64| {
-            let one = self.tables.find(roots.0, starts.0 + offset).ok_or(Error::NotSupported)?;
-            let other = self.tables.find(roots.1, starts.1 + offset).ok_or(Error::NotSupported)?;
-            body((one, other));
-            Ok(())
-        };
-        let offsets = |slot: Slot, owner: InstanceId, start: u64| {
+        let offsets = |slot: Slot, owner: Entry<Instance>| {
+            let (number, start) = (owner.number(), owner.start_address());
             let segments = self.record.segments.part(slot.segments);
             // Where it grew it has nothing any more.
             let own = segments.filter(move |segment| {
-                segment.instance() == owner && segment.content() != CONTENT_GROWTH
+                segment.instance() == number && segment.content() != CONTENT_GROWTH
             });
             own.map(move |one| one.address() - start..one.address() - start + one.size())
         };
-        let (number, other) = (ours.number(), theirs.number());
-        let first = || offsets(slots.0, number, starts.0);
-        let page = |range: Range<u64>| range.step_by(PAGE_SIZE as usize);
-        pair(STARTUP_OFFSET)?;
-        first().flat_map(page).try_for_each(&mut pair)?;
-        let second = offsets(slots.1, other, starts.1).flat_map(page);
-        // One that both have is exchanged once.
-        second.filter(|at| !first().any(|range| range.contains(at))).try_for_each(pair)
+        let mut pairs = |range| self.pairs_of((ours, theirs), range, &mut body);
+        let first = || offsets(slots.0, ours);
+        pairs(STARTUP_OFFSET..STARTUP_OFFSET + PAGE_SIZE)?;
+        first().try_for_each(&mut pairs)?;
+        // What both have is exchanged once.
+        for range in offsets(slots.1, theirs) {
+            let mut at = range.start;
+            while at < range.end {
+                if let Some(both) = first().find(|one| one.contains(&at)) {
+                    at = both.end;
+                    continue;
+                }
+                let next = first().map(|one| one.start).filter(|start| *start > at).min();
+                let end = next.map_or(range.end, |next| next.min(range.end));
+                pairs(at..end)?;
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of some pages, by their offsets.
+    fn pairs_of(
+        &self,
+        (ours, theirs): (Entry<Instance>, Entry<Instance>),
+        range: Range<u64>,
+        body: &mut impl FnMut(Pair),
+    ) -> Result<(), Error> {
+        let mut at = range.start;
+        while at < range.end {
+            // As far as one leaf table has them.
+            let end = ((at / LEAF_SPAN + 1) * LEAF_SPAN).min(range.end);
+            let entries = |owner: Entry<Instance>| {
+                let address = owner.start_address() + at;
+                let entries = self.tables.leaf(self.root_of(owner)?, address);
+                let entries = entries.and_then(|leaf| leaf.get(index(address, 0)..));
+                entries
+                    .and_then(|entries| entries.get(..((end - at) / PAGE_SIZE) as usize))
+                    .ok_or(Error::NotSupported)
+            };
+            entries(ours)?.iter().zip(entries(theirs)?).for_each(&mut *body);
+            at = end;
+        }
+        Ok(())
     }
 
     /// What the record says of the content.

@@ -12,11 +12,11 @@ use super::Maker;
 use super::wrap::literal;
 use crate::blocks::{Block, Kind, NO_INSTANCE};
 use crate::crossing::write;
-use crate::machine::Machine;
+use crate::machine::{Layout, Machine};
 use crate::wraps::{WRAPS_MAXIMUM, Wrap};
 use cairn_abi::domain::{BLOCKS_MAXIMUM, HELD_QUEUE, stack_queue};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
-use cairn_abi::record::{Instance, Method};
+use cairn_abi::record::{Instance, Method, Portal};
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::generate::place;
 use cairn_portal::literal::*;
@@ -303,7 +303,8 @@ impl Maker {
         from: usize,
         mut each: impl FnMut(&Lead),
     ) -> Option<usize> {
-        let connections = machine.layout().portals.len();
+        let layout = machine.layout();
+        let connections = layout.portals.len();
         let wraps = connections + BLOCKS_MAXIMUM;
         let (mut at, mut found) = (from, 0);
         // A method without a right is no portal to the server, nor one that all of them share to be changed.
@@ -315,12 +316,24 @@ impl Maker {
             }
             found
         };
-        for _ in 0..PLACES_OF_STEP {
+        let end = from + PLACES_OF_STEP;
+        let mut looked = from;
+        while looked < end {
             if at == connections + self.blocks.end_of_used() {
                 at = wraps.max(at) + (WRAPS_MAXIMUM - self.wraps.wraps.all().len());
             }
             let found = match at.checked_sub(connections) {
-                None => self.connection(machine, server, at).map_or(0, &mut each),
+                None => {
+                    // Most lead elsewhere.
+                    let ahead = &layout.portals[at..connections.min(at + (end - looked))];
+                    let next = ahead.iter().position(|portal| leads(layout, portal, server));
+                    let Some(next) = next else {
+                        (at, looked) = (at + ahead.len(), looked + ahead.len());
+                        continue;
+                    };
+                    (at, looked) = (at + next, looked + next);
+                    self.connection(machine, server, at).map_or(0, &mut each)
+                }
                 Some(place) if place < self.blocks.end_of_used() => {
                     let block = self.blocks.get(place);
                     self.leads_of_block(machine, server, block).map(&mut each).last().unwrap_or(0)
@@ -332,7 +345,7 @@ impl Maker {
                     leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
                 }
             };
-            at += 1;
+            (at, looked) = (at + 1, looked + 1);
             if found >= PORTALS_OF_STEP {
                 break;
             }
@@ -348,11 +361,11 @@ impl Maker {
         number: usize,
     ) -> Option<Lead> {
         let layout = machine.layout();
-        let portal = layout.portals.get(number)?;
-        let export = layout.exports.get(portal.export as usize)?;
-        if export.instance != server || !self.instances.is_described(layout, server) {
+        let portal = layout.portals.get(number).filter(|one| leads(layout, one, server))?;
+        if !self.instances.is_described(layout, server) {
             return None;
         }
+        let export = layout.export(portal.export as usize).ok()?;
         let method = layout.methods_of(export).get(portal.method as usize);
         let entry = method.map(|method| method.entry);
         Some(Lead { code: portal.code, client: portal.client, entry })
@@ -396,6 +409,11 @@ impl Maker {
             })
         })
     }
+}
+
+/// Whether a connection of the layout leads to a server, if that is of the description.
+fn leads(layout: &Layout, portal: &Portal, server: InstanceId) -> bool {
+    layout.exports.get(portal.export as usize).is_some_and(|export| export.instance == server)
 }
 
 /// Where a method of what portals lead to is entered, as the record says.
