@@ -35,7 +35,7 @@ const BETWEEN_MICROSECONDS: u64 = 20;
 const OTHERS: usize = 48;
 const OTHERS_PRIORITY: u8 = 30;
 /// Ticks over which it is measured what one is.
-const TICKS: i64 = 1000;
+const TICKS: u64 = 1000;
 
 /// Places of what one exchange costs.
 const PAUSE: usize = 0;
@@ -88,21 +88,19 @@ fn succeed(meter: &Meter, package: &str) -> [Cost; 2] {
     let off = imports::REPLACEMENT.replace("scheduler", package, 1000).expect("it takes over");
     let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS * 10));
     let [begin, end] = LONGEST.each_ref().map(Stamp::load);
-    let per_tick = per_tick();
-    let off = Cost {
-        instructions: off as i64 * per_tick.instructions / TICKS,
-        cycles: off as i64 * per_tick.cycles / TICKS,
-    };
-    [meter.since(begin, end), off]
+    [meter.since(begin, end), cost_of(off)]
 }
 
-/// What [`TICKS`] ticks are.
-fn per_tick() -> Cost {
+/// What so many ticks are.
+fn cost_of(ticks: u64) -> Cost {
     let before = now();
     while now() == before {}
     let (begin, first) = (Stamp::begin(), now());
-    while now() < first + TICKS as u64 {}
-    Stamp::begin() - begin
+    while now() < first + TICKS {}
+    // Others may have run meanwhile.
+    let (cost, passed) = (Stamp::begin() - begin, (now() - first) as i64);
+    let of = |counts: i64| counts * ticks as i64 / passed;
+    Cost { instructions: of(cost.instructions), cycles: of(cost.cycles) }
 }
 
 fn main() {

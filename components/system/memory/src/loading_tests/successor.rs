@@ -167,7 +167,6 @@ fn who_does_not_serve_the_same_is_no_successor() {
     assert_eq!(refused(InstanceId(5), &head()), Err(Error::NotFound));
     for change in [
         (|one: &mut Instance| one.in_kernel = 1) as fn(&mut Instance),
-        |one| one.run_to_completion = 1,
         |one| one.leader = ONE,
         |one| one.next_fellow = ONE,
     ] {
