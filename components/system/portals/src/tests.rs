@@ -7,6 +7,7 @@ mod forked;
 mod grants;
 mod held;
 mod loaded;
+mod repointed;
 mod retired;
 mod wrapped;
 

@@ -180,3 +180,57 @@ fn who_does_not_serve_the_same_is_no_successor() {
     }
     assert_eq!(state(&world), before);
 }
+
+#[test]
+fn who_runs_to_completion_goes_on_until_its_successor_is_there_and_all_lead_to_it() {
+    let world = World::loading_in(3, 120);
+    let manager = world.manager();
+    let number = loaded(&world);
+    let other = head_with(|writer| {
+        writer.methods[0].entry = 64;
+        (writer.numbers.main, writer.numbers.stub) = (128, 8);
+    });
+    let (next, _) = successor(&world, number, &other);
+    assert_eq!(manager.attach(number, next), Err(Error::NotSupported), "it can end");
+    assert_eq!(manager.repoint(number, [].into_iter()), Err(Error::NotSupported), "it can end");
+    manager.retire(next).unwrap();
+    let place = manager.record(number).unwrap();
+    place.set(offset_of!(Instance, run_to_completion), 1u16);
+    let before = (state(&world).0, state(&world).2);
+    let start = place.start_address();
+    let own = placement(number, &manager).image().start;
+    let method = manager.record.exports.iter().find(|one| one.instance() == number).unwrap();
+    let method = manager.record.methods.get(method.read().first_method as usize).unwrap();
+    let entry = method.entry();
+    for _ in 0..2 {
+        let (next, at) = successor(&world, number, &other);
+        let image = |at: u64| first_word(&world, number, start + at);
+        assert!(at > own, "beside what is there");
+        assert_eq!((image(own), image(at)), (Some(own as i64), None));
+        manager.attach(number, next).unwrap();
+        assert_eq!((image(own), image(at)), (Some(own as i64), Some(0x5000)), "both");
+        manager.repoint(number, [(1, 2), (entry, 0x77)].into_iter()).unwrap();
+        assert_eq!(method.entry(), 0x77);
+        // It refuses: as before.
+        manager.repoint(number, [(0x77, entry)].into_iter()).unwrap();
+        manager.attach(number, next).unwrap();
+        assert_eq!((image(own), image(at), method.entry()), (Some(own as i64), None, entry));
+        manager.retire(next).unwrap();
+        assert_eq!((state(&world).0, state(&world).2), before);
+    }
+    let (next, at) = successor(&world, number, &other);
+    assert_eq!(manager.attach(ONE, next), Err(Error::BadArgument), "it is another's");
+    manager.attach(number, next).unwrap();
+    manager.exchange(number, next).unwrap();
+    let now = place.read();
+    assert_eq!((now.main, now.stub), (start + at + 128, start + at + 8));
+    assert_eq!(method.entry(), start + at + 64);
+    manager.attach(number, next).unwrap();
+    let image = |at: u64| first_word(&world, number, start + at);
+    assert_eq!((image(own), image(at)), (None, Some(0x5000)), "the former is no more");
+    manager.retire(next).unwrap();
+    assert_eq!(image(at), Some(0x5000));
+    // The next has room where the first was.
+    let (_, back) = successor(&world, number, &other);
+    assert_eq!(back, own);
+}

@@ -142,6 +142,27 @@ fn succeed(package: &str) -> Result<u64, Error> {
     done
 }
 
+/// Exchanges once, whatever becomes of it.
+fn succeed_once(package: u64) {
+    let package = ["deadlines", "fixed"][package as usize % 2];
+    let _ = REPLACEMENT.replace("scheduler", package, 2000);
+}
+
+/// Who asks for it is killed at some instant of it, or who does it: it is done, or it is not, and nothing is kept of the other.
+fn disturbed() {
+    let before = MEMORY.usage();
+    for round in 0..arguments::rounds() {
+        let once = spawn(THREADS, &SHORT, succeed_once, round, 94).expect("a thread");
+        pause(233 * round % 5000);
+        wrong(SUPERVISOR.restart("loader").is_err());
+        let _ = once.join();
+        wrong(!judge::wait_until(THREADS, || {
+            REPLACEMENT.replace("scheduler", "fixed", 2000).is_ok()
+        }));
+    }
+    expect("nothing is kept of what was cut short", MEMORY.usage(), before);
+}
+
 fn main() {
     // Before anything waits, and while nothing else runs: what is taken comes back.
     expect("once", succeed("fixed").is_ok(), true);
@@ -195,6 +216,8 @@ fn main() {
         let counts = held.lock().map(|held| held[0] == held[1]);
         expect("locks were held by one", counts, Ok(true));
     }
+    disturbed();
+    expect("nothing was wrong", WRONG.load(Relaxed), 0);
     say!("succession: done");
     let _ = SUPERVISOR.halt(0);
 }
