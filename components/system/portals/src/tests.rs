@@ -7,7 +7,6 @@ mod forked;
 mod grants;
 mod held;
 mod loaded;
-mod repointed;
 mod retired;
 mod wrapped;
 

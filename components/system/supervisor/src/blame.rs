@@ -16,8 +16,8 @@
 //! the time.
 
 use crate::component as imports;
-use crate::death::Reason;
 use crate::look::Undisturbed;
+use crate::reason::Reason;
 use crate::system::{System, state};
 use cairn::time::{now, ticks};
 use cairn::{DomainId, InstanceId, privileged};

@@ -6,7 +6,7 @@
 //! steps, and who comes meanwhile waits for the last of them: the stacks, with what callers bring on them, are left as they are.
 
 use crate::component as imports;
-use crate::death::Reason;
+use crate::reason::Reason;
 use crate::system::{INSTANCES, System, state};
 use cairn::InstanceId;
 use cairn::time::{now, ticks};

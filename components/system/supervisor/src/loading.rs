@@ -9,7 +9,7 @@
 //! dies, what it had made ends when no thread is in that any more.
 
 use crate::component as imports;
-use crate::death::Reason;
+use crate::reason::Reason;
 use crate::system::{INSTANCES, System, state};
 use crate::tell;
 use cairn::time::{now, ticks};

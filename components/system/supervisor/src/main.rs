@@ -15,6 +15,7 @@ mod machine {
     pub mod look;
     pub mod printer;
     pub mod ready;
+    pub mod reason;
     pub mod replacing;
     pub mod runaway;
     pub mod starvation;

@@ -5,8 +5,8 @@
 //! it dies, it does not live again before the loader has given it its former content back.
 
 use crate::component as imports;
-use crate::death::Reason;
 use crate::ready;
+use crate::reason::Reason;
 use crate::system::{INSTANCES, System, state};
 use cairn::time::now;
 use cairn::{Error, InstanceId};

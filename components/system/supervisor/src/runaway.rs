@@ -8,7 +8,7 @@
 
 use crate::blame::{HELD_UP_TIMES, is_held_up, used};
 use crate::component as imports;
-use crate::death::Reason;
+use crate::reason::Reason;
 use crate::system::{System, state};
 use cairn::exclusive::Exclusive;
 use cairn::thread::Stack;

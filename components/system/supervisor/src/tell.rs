@@ -1,8 +1,9 @@
 //! Says what happened to which instance. What is to be said is noted at once, since the thread goes on; the text is made
 //! later, at the priority of the threads that let it happen.
 
-use crate::death::{ON_TRIAL, Reason};
+use crate::death::ON_TRIAL;
 use crate::printer;
+use crate::reason::Reason;
 use crate::system::System;
 use crate::trace::{Calls, Registers, StackWords};
 use cairn::exclusive::Exclusive;

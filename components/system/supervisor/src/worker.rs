@@ -2,12 +2,12 @@
 
 use crate::blame;
 use crate::component as imports;
-use crate::death::Reason;
 use crate::idle;
 use crate::logs;
 use crate::look::WORKER;
 use crate::printer::{self, Printer};
 use crate::ready;
+use crate::reason::Reason;
 use crate::runaway;
 use crate::starvation;
 use crate::system::{INSTANCES, STANDING, System, state};

@@ -57,7 +57,7 @@ const NO_PORTAL: u64 = PORTAL_CODE + 128;
 pub const FATAL: u64 = 8;
 pub const FIRST_USE: u64 = 16;
 const FREE_CODE: u64 = 0x10000;
-pub(super) const CODE: usize = 0x80000;
+pub(in crate::tests) const CODE: usize = 0x80000;
 
 pub fn import_of(server: InstanceId) -> u64 {
     u64::from(FIRST) + 1 + u64::from(server.0 - SERVER.0)

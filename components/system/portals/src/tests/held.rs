@@ -1,5 +1,7 @@
 //! Instances that are held: whatever leads to one waits, is exchanged, and goes on, whatever else happens meanwhile.
 
+mod repointed;
+
 use super::*;
 use crate::blocks::NO_INSTANCE;
 use crate::wraps::Rule;

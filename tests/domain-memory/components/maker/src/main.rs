@@ -58,6 +58,7 @@ impl Package<'_> {
             stack: numbers.stack,
             call_stack: numbers.call_stack,
             call_stacks: numbers.activations.into(),
+            paged: numbers.paged,
         };
         Placement::new(&wanted, RegionId(number.0))
     }

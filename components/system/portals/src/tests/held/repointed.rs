@@ -1,6 +1,6 @@
 //! Portals that lead elsewhere, whoever they are of.
 
-use super::*;
+use super::super::*;
 use cairn_abi::address::PORTAL_CODE;
 use cairn_portal::invocation::Words;
 use cairn_portal::literal::LITERAL_ENTRY;
