@@ -37,10 +37,11 @@ mod tests {
         assert!(image.fences.iter().all(|at| is_fence(word(*at))));
         let calls = image.fences.iter().filter(at_switches).count();
         assert!(calls > 20, "{calls} calls");
-        let others = (0..bytes.len()).step_by(4).filter(|at| {
+        // Behind the nucleus and portal code are components, whose data could have the bits of a fence: a stencil of the portal manager has.
+        let first = *image.fences.iter().filter(at_switches).min().unwrap();
+        let others = (0..first).step_by(4).filter(|at| {
             is_fence(word(*at)) && !SWITCHES.contains(&word(*at)) && !image.fences.contains(at)
         });
-        // Data could have the bits of a fence; no data of the nucleus has.
         assert_eq!(others.count(), 0);
     }
 }
