@@ -32,7 +32,7 @@ const BEYOND: u64 = 1000;
 /// Calls that were made.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 /// When it says so.
-const MANY: u64 = 100_000;
+const MANY: u64 = 50_000;
 
 fn main() {
     let own: u64 = environment::argument()[..1].parse().unwrap_or(0);
