@@ -383,12 +383,7 @@ fn a_thread_that_is_called_home_faults_where_it_comes_back() {
 fn at_a_full_invocation_stack_there_is_no_pager() {
     let mut world = World::new(11);
     let paged = world.add_range(CLIENT, SERVER, RANGE, true);
-    let deepest = thread_block(THREAD) + INVOCATION_LIMIT - 8;
-    for offset in [FRAME_RETURN, FRAME_TABLE] {
-        let word = world.word(world.machine.csr.sscratch.wrapping_add_signed(offset));
-        world.set_word(deepest.wrapping_add_signed(offset), word);
-    }
-    world.machine.csr.sscratch = deepest;
+    world.fill_invocation_stack();
     let faulted = world.touch(&paged, 13, paged.page(0));
     world.assert_unmended(&paged, &faulted, (13, paged.page(0)));
 }

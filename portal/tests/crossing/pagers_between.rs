@@ -336,12 +336,7 @@ fn without_a_stack_of_the_interposer_the_thread_waits() {
 fn at_a_full_invocation_stack_nobody_gets_around_the_interposer() {
     let mut world = World::living(Fences::ByAsid, 9);
     let (paged, between, _) = interposed(&mut world, BACKEND);
-    let deepest = thread_block(THREAD) + INVOCATION_LIMIT - 8;
-    for offset in [FRAME_RETURN, FRAME_TABLE] {
-        let word = world.word(world.machine.csr.sscratch.wrapping_add_signed(offset));
-        world.set_word(deepest.wrapping_add_signed(offset), word);
-    }
-    world.machine.csr.sscratch = deepest;
+    world.fill_invocation_stack();
     let faulted = world.touch(&paged, 13, paged.page(0));
     world.assert_unmended(&between, &faulted, (13, paged.page(0)));
 }

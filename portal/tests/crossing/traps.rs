@@ -226,12 +226,7 @@ fn a_trap_at_full_invocation_stack() {
 
         let connection = to_scheduler.iter().find(|one| one.caller == domain).unwrap();
         // Frames of other sizes end at the last place that a header can have.
-        let deepest = thread_block(THREAD) + INVOCATION_LIMIT - 8;
-        for offset in [FRAME_RETURN, FRAME_TABLE] {
-            let word = world.word(world.machine.csr.sscratch.wrapping_add_signed(offset));
-            world.set_word(deepest.wrapping_add_signed(offset), word);
-        }
-        world.machine.csr.sscratch = deepest;
+        let deepest = world.fill_invocation_stack();
         let (buffers, before) = world.checked_call(connection);
         let above = world.machine.csr.sscratch;
         assert!((deepest + 1..=deepest + LAST_FRAME as u64).contains(&above));

@@ -12,6 +12,7 @@ use cairn_abi::address::*;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::arch::trap::{ILLEGAL, slots};
 use cairn_abi::page_table::OWN;
+use cairn_abi::thread::{FRAME_RETURN, FRAME_TABLE, INVOCATION_LIMIT};
 pub use cairn_abi::upcall::Upcall;
 use cairn_abi::{DomainId, InstanceId, Space};
 use cairn_abi::{domain, thread};
@@ -374,6 +375,18 @@ impl World {
     /// Sets it.
     pub fn set_word(&mut self, address: u64, value: u64) {
         self.machine.memory.write_u64(physical(address), value).unwrap();
+    }
+
+    /// The topmost frame is at the last place that a header can have: no further one fits behind it, of whatever size. Where that is.
+    pub fn fill_invocation_stack(&mut self) -> u64 {
+        let below = self.machine.csr.sscratch;
+        let deepest = below - below % PAGE_SIZE + INVOCATION_LIMIT - 8;
+        for offset in [FRAME_RETURN, FRAME_TABLE] {
+            let word = self.word(below.wrapping_add_signed(offset));
+            self.set_word(deepest.wrapping_add_signed(offset), word);
+        }
+        self.machine.csr.sscratch = deepest;
+        deepest
     }
 
     /// Bytes at an address, by its physical place.

@@ -1,7 +1,7 @@
 extern crate std;
 use super::{EarliestDeadline, WHOLE};
 use cairn_abi::InstanceId;
-use cairn_scheduler::test_machine::TestMachine;
+use cairn_scheduler::test_machine::{TestMachine, succeeded};
 use cairn_scheduler::*;
 use core::sync::atomic::Ordering::Relaxed;
 use proptest::prelude::*;
@@ -194,24 +194,6 @@ fn who_waits_for_a_sleeping_owner_lends_no_old_deadline() {
 
 mod bandwidth;
 
-/// A scheduler that has taken over from `former`, in an operation of its running thread.
-fn succeeded<Q: ReadyQueue, P: ReadyQueue>(
-    former: &mut Scheduler<P, TestMachine>,
-    prepare: impl FnOnce(&mut Q),
-    now: u64,
-) -> Box<Scheduler<Q, TestMachine>> {
-    former.enter();
-    let (mut order, thread) = (NOBODY, former.running());
-    let mut new = Box::new(Scheduler::<Q, TestMachine>::new(former.machine().copy()));
-    let estate = former.estate(thread, &mut order, now);
-    assert_eq!(estate.check(), Ok(()));
-    new.start(estate.configuration());
-    prepare(new.policy());
-    new.inherit(&estate, now);
-    new.finish_succession(thread, &estate, now);
-    new
-}
-
 fn prepare(policy: &mut EarliestDeadline) {
     policy.set_unit(UNIT);
     policy.set_share(ONE, 20 * WHOLE);
@@ -292,7 +274,8 @@ proptest! {
         }
         let states: Vec<State> = (1..=owner).map(|thread| fixed.state(thread)).collect();
         let running = fixed.running();
-        let mut edf = succeeded(&mut *fixed, prepare, 2);
+        fixed.enter();
+        let (mut edf, _) = succeeded(&mut fixed, running, prepare, 2);
         settle(&mut edf, 2);
         let found: Vec<State> = (1..=owner).map(|thread| edf.state(thread)).collect();
         prop_assert_eq!(&found, &states);
@@ -307,7 +290,9 @@ proptest! {
             prop_assert_eq!(wakes_by_priority(&mut edf, owner, 2), Ok(()));
             return Ok(());
         }
-        let mut back = succeeded(&mut *edf, |_: &mut FixedPriority| {}, 3);
+        edf.enter();
+        let on = edf.running();
+        let (mut back, _) = succeeded(&mut edf, on, |_: &mut FixedPriority| {}, 3);
         settle(&mut back, 3);
         let found: Vec<State> = (1..=owner).map(|thread| back.state(thread)).collect();
         prop_assert_eq!(&found, &states);

@@ -331,7 +331,7 @@ impl Pair {
             }
             Step::Reclaim(dead) => self.reclaim(dead),
             Step::Succeed => {
-                let (new, outcome) = succeeded::<FixedPriority, FixedPriority>(s, caller, now);
+                let (new, outcome) = succeeded(s, caller, |_: &mut FixedPriority| {}, now);
                 self.s = new;
                 self.expect(caller, 0, 0, outcome);
             }

@@ -1,11 +1,13 @@
 //! A machine for the tests of schedulers, on the host.
 
 extern crate std;
-use crate::{Machine, Outcome, QUEUES, SEMAPHORES, Start, ThreadIndex};
+use crate::{
+    Machine, NOBODY, Outcome, QUEUES, ReadyQueue, SEMAPHORES, Scheduler, Start, ThreadIndex,
+};
 use cairn_abi::semaphore::CLOSED;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::{collections::BTreeSet, vec::Vec};
+use std::{boxed::Box, collections::BTreeSet, vec::Vec};
 
 /// Words, and what was done to it.
 pub struct TestMachine {
@@ -107,4 +109,22 @@ impl Machine for TestMachine {
         self.timer = ticks;
         self.timer_settings += 1;
     }
+}
+
+/// A scheduler that has taken over from `former` in an operation of `thread`, and how that ended. `prepare` tells its policy what it is told before threads are adopted.
+pub fn succeeded<Q: ReadyQueue, P: ReadyQueue>(
+    former: &mut Scheduler<P, TestMachine>,
+    thread: ThreadIndex,
+    prepare: impl FnOnce(&mut Q),
+    now: u64,
+) -> (Box<Scheduler<Q, TestMachine>>, Outcome) {
+    let mut order = NOBODY;
+    let mut new = Box::new(Scheduler::new(former.machine().copy()));
+    let estate = former.estate(thread, &mut order, now);
+    assert_eq!(estate.check(), Ok(()));
+    new.start(estate.configuration());
+    prepare(new.policy());
+    new.inherit(&estate, now);
+    let outcome = new.finish_succession(thread, &estate, now);
+    (new, outcome)
 }

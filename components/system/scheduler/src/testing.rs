@@ -1,7 +1,7 @@
 //! A scheduler for the tests.
 
 extern crate std;
-pub use crate::test_machine::TestMachine;
+pub use crate::test_machine::{TestMachine, succeeded};
 
 use crate::quota::Tenant;
 use crate::*;
@@ -67,22 +67,6 @@ pub fn scheduler_of(machine: TestMachine, priorities: &[u8], threads: usize) -> 
     }
     scheduler.run(0);
     scheduler
-}
-
-/// A scheduler that has taken over from `former` in an operation of `thread`, and how that ended.
-pub fn succeeded<Q: ReadyQueue, P: ReadyQueue>(
-    former: &mut Scheduler<P, TestMachine>,
-    thread: ThreadIndex,
-    now: u64,
-) -> (Box<Scheduler<Q, TestMachine>>, Outcome) {
-    let mut order = NOBODY;
-    let mut new = Box::new(Scheduler::<Q, TestMachine>::new(former.machine.copy()));
-    let estate = former.estate(thread, &mut order, now);
-    assert_eq!(estate.check(), Ok(()));
-    new.start(estate.configuration());
-    new.inherit(&estate, now);
-    let outcome = new.finish_succession(thread, &estate, now);
-    (new, outcome)
 }
 
 /// The account of an instance.

@@ -154,12 +154,7 @@ impl Pair {
         }
         // A second frame of any size does not fit here.
         let below = world.machine.csr.sscratch;
-        let top = below - below % PAGE_SIZE + INVOCATION_LIMIT - 8;
-        for offset in [FRAME_RETURN, FRAME_TABLE] {
-            let word = world.word(below.wrapping_add_signed(offset));
-            world.set_word(top.wrapping_add_signed(offset), word);
-        }
-        world.machine.csr.sscratch = top;
+        let top = world.fill_invocation_stack();
         let crossed = world.call(connection.index, stack, arguments);
         world.assert_at(connection.caller, RESUME);
         assert_eq!(world.machine.get(A0) as i64, Error::InvocationOverflow.status());

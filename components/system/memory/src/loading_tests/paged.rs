@@ -21,6 +21,16 @@ fn placed(number: InstanceId, head: &[u8]) -> Placement {
     Placement::new(&head.wanted(0), RegionId(number.0))
 }
 
+/// A world in which an instance called `two` is, and some were loaded before: what words of their methods mean is written over, not away.
+fn with_pager() -> World {
+    let world = World::loading_in(3, 60);
+    let two = world.manager().record(TWO).unwrap();
+    two.write(&Instance { name: name("two"), ..two.read() });
+    let numbers = ["a", "b"].map(|name| load_small(&world, ONE, name, &head_with(small_parts)));
+    numbers.into_iter().for_each(|number| unload(&world, number));
+    world
+}
+
 /// The page-table entry of a page of an instance's range.
 fn entry<'a>(
     world: &'a World,
@@ -35,14 +45,8 @@ fn entry<'a>(
 
 #[test]
 fn a_range_has_its_pager_until_one_of_the_two_is_gone() {
-    let world = World::loading_in(3, 60);
-    let manager = world.manager();
-    let two = manager.record(TWO).unwrap();
-    two.write(&Instance { name: name("two"), ..two.read() });
-    // What words of methods mean is written over, not away.
-    let numbers = ["a", "b"].map(|name| load_small(&world, ONE, name, &head_with(small_parts)));
-    numbers.into_iter().for_each(|number| unload(&world, number));
-    let nothing = state(&world);
+    let world = with_pager();
+    let (manager, nothing) = (world.manager(), state(&world));
     let head = paged("two.pager");
     let served = |pager, at| manager.served(pager, at);
     assert_eq!(served(TWO, 0), Err(Error::NotFound));
@@ -84,14 +88,8 @@ fn a_range_has_its_pager_until_one_of_the_two_is_gone() {
 
 #[test]
 fn who_has_no_pager_is_not_made() {
-    let world = World::loading_in(3, 60);
-    let manager = world.manager();
-    let two = manager.record(TWO).unwrap();
-    two.write(&Instance { name: name("two"), ..two.read() });
-    // What words of methods mean is written over, not away.
-    let numbers = ["a", "b"].map(|name| load_small(&world, ONE, name, &head_with(small_parts)));
-    numbers.into_iter().for_each(|number| unload(&world, number));
-    let nothing = state(&world);
+    let world = with_pager();
+    let (manager, nothing) = (world.manager(), state(&world));
     for (pager, called) in [("nobody.pager", "client"), ("client.pager", "client")] {
         assert_eq!(make(&manager, ONE, called, &paged(pager)), Err(Error::NotFound), "{pager}");
         assert_eq!(state(&world), nothing);
