@@ -16,6 +16,13 @@ pub trait Interrupt {
     fn acknowledge(&self) -> Result<(), Error>;
 }
 
+/// What a supervisor needs of the dispatcher.
+#[cairn::interface]
+pub trait InterruptControl {
+    /// A source's driver is no more: it is masked, and signals nobody from now on. `NotSupported`: no controller is there.
+    fn retire(&self, source: u32) -> Result<(), Error>;
+}
+
 /// Interrupts, as drivers have them.
 pub(crate) mod waited {
     use super::InterruptProxy;

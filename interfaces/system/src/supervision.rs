@@ -65,6 +65,9 @@ pub trait Supervision {
         locks: u32,
         priority: u8,
     ) -> Result<(), Error>;
+    /// The semaphore of a device is free, since its driver is no more, to which nothing signals any more. `NotAllowed`: it is none of that instance;
+    /// `Busy`: somebody waits for it, or the instance has threads.
+    fn remove_device(&self, instance: InstanceId, semaphore: u32) -> Result<(), Error>;
     /// An instance is no more; its parent, unless it is 0, has its quota again. `Busy`: it has threads, semaphores, locks or devices.
     fn retire_domain(&self, instance: InstanceId, parent: InstanceId) -> Result<(), Error>;
     /// Where portals can lead to while this scheduler gives way to another: the first of so many places of 16 bytes, which lead to its own

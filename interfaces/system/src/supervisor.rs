@@ -11,7 +11,7 @@ pub trait Supervisor {
     fn restart(&self, name: &str) -> Result<(), Error>;
     /// Ends an instance for good, one of the description or one that was loaded, with all that it has loaded: nothing of it is left when
     /// this comes back. `Busy`: another is connected to it ([`Supervisor::user_of`]); `NotAllowed`: the system ends with it;
-    /// `NotSupported`: it shares its domain, or has devices, or the system cannot make instances.
+    /// `NotSupported`: it shares its domain, or nobody can silence its devices, or the system cannot make instances.
     fn retire(&self, name: &str) -> Result<(), Error>;
     /// The name of an instance whose imports lead to the named one, as text; the value is its length. `NotFound`: there is none, or it
     /// does not live any more.

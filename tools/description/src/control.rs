@@ -30,7 +30,7 @@ const fn control(
 }
 
 /// All of them. Beside these, an instance that holds a role serves its clients within their quotas.
-const CONTROLS: [Control; 17] = [
+const CONTROLS: [Control; 18] = [
     control(
         "Supervision",
         Role::Scheduler,
@@ -46,6 +46,12 @@ const CONTROLS: [Control; 17] = [
     // The nucleus enters here: what is passed is taken for the truth.
     control("SchedulerUpcalls", Role::Scheduler, &[], "make faults and timers up"),
     control("InterruptUpcalls", Role::Interrupts, &[], "make interrupts up"),
+    control(
+        "InterruptControl",
+        Role::Interrupts,
+        &[Role::Supervisor],
+        "silence the device of every driver",
+    ),
     control(
         "InterruptSignals",
         Role::Scheduler,

@@ -12,10 +12,10 @@
 use cairn::exclusive::RunToCompletion;
 use cairn::record::Record;
 use cairn::registers::Registers;
-use cairn::{Error, environment};
+use cairn::{Error, InstanceId, environment};
 use cairn_abi::record::Interrupt as Source;
 use cairn_interfaces as interfaces;
-use cairn_interrupts::Sources;
+use cairn_interrupts::{Controller, Sources};
 
 const PRIORITY: usize = 0;
 const ENABLE: usize = 0x2000;
@@ -51,8 +51,24 @@ impl Interrupts {
 cairn::component! {
     name: "interrupts",
     imports: { signals: interfaces::InterruptSignals },
-    exports: { upcalls: interfaces::InterruptUpcalls = SERVER },
+    exports: {
+        upcalls: interfaces::InterruptUpcalls = SERVER,
+        control: interfaces::InterruptControl = SERVER,
+    },
     objects: { interrupt: interfaces::Interrupt = INTERRUPTS },
+}
+
+/// A controller, and where it is told that an interrupt is completed.
+struct Plic(Registers, usize);
+
+impl Controller for Plic {
+    fn mask(&self, source: u32) {
+        self.0.write_u32(PRIORITY + 4 * source as usize, 0);
+    }
+
+    fn complete(&self, source: u32) {
+        self.0.write_u32(self.1, source);
+    }
 }
 
 impl Dispatcher {
@@ -67,13 +83,30 @@ impl Dispatcher {
         self.claim = CONTEXT + CONTEXT_STRIDE * context + CLAIM;
         self.controller = Some(controller);
         controller.write_u32(CONTEXT + CONTEXT_STRIDE * context, 0);
-        for source in sources {
-            self.sources.add_domain(source.instance, source.source, source.semaphore).ok()?;
+        // A driver that has retired has no interrupt any more.
+        for source in sources.iter().filter(|source| source.instance != InstanceId(0)) {
+            self.sources.add(source.source, source.semaphore).ok()?;
             controller.write_u32(PRIORITY + 4 * source.source as usize, 0);
             let enable = ENABLE + ENABLE_STRIDE * context + source.source as usize / 32 * 4;
             controller.write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));
         }
         Some(())
+    }
+
+    /// The controller, which is found at first.
+    #[inline(always)]
+    fn controller(&mut self) -> Result<Registers, Error> {
+        if self.controller.is_none() {
+            self.begin().ok_or(Error::NotSupported)?;
+        }
+        self.controller.ok_or(Error::NotSupported)
+    }
+
+    /// A source's driver is no more.
+    fn retire(&mut self, source: u32) -> Result<(), Error> {
+        let plic = Plic(self.controller()?, self.claim);
+        self.sources.retire(&plic, source);
+        Ok(())
     }
 
     /// Claims an interrupt; the semaphore of its source.
@@ -85,9 +118,9 @@ impl Dispatcher {
     /// Opens the source, if it is not open yet, and completes the interrupt that was claimed, if there
     /// is one.
     #[inline(always)]
-    fn complete(&self, source: u32) -> Result<(), Error> {
+    fn complete(&mut self, source: u32) -> Result<(), Error> {
+        let controller = self.controller()?;
         self.sources.semaphore(source).ok_or(Error::BadArgument)?;
-        let controller = self.controller.ok_or(Error::NotSupported)?;
         controller.write_u32(PRIORITY + 4 * source as usize, 1);
         controller.write_u32(self.claim, source);
         Ok(())
@@ -105,14 +138,18 @@ impl interfaces::InterruptUpcalls for Server {
     }
 }
 
+impl interfaces::InterruptControl for Server {
+    fn retire(&self, source: u32) -> Result<(), Error> {
+        STATE.claim();
+        STATE.with(|state| state.retire(source))
+    }
+}
+
 impl interfaces::Interrupt for Interrupt {
     #[inline(always)]
     fn acknowledge(&self) -> Result<(), Error> {
         STATE.claim();
         STATE.with(|state| {
-            if state.controller.is_none() {
-                state.begin().ok_or(Error::NotSupported)?;
-            }
             state.complete(u32::try_from(self.0).map_err(|_| Error::BadArgument)?)
         })
     }

@@ -41,6 +41,7 @@ cairn::component! {
         domain_portals: Option<interfaces::DomainPortals>,
         console: interfaces::Console,
         devices: Option<cairn_driver_interfaces::DeviceControl>,
+        interrupts: Option<interfaces::InterruptControl>,
     },
     exports: {
         supervisor: interfaces::Supervisor = SERVER,
@@ -50,8 +51,8 @@ cairn::component! {
 }
 
 pub use imports::{
-    CONSOLE, CONTROL, DEVICES, DOMAIN_MEMORY, DOMAIN_PORTALS, MEMORY, PORTALS, SCHEDULING,
-    STATISTICS, THREADS,
+    CONSOLE, CONTROL, DEVICES, DOMAIN_MEMORY, DOMAIN_PORTALS, INTERRUPTS, MEMORY, PORTALS,
+    SCHEDULING, STATISTICS, THREADS,
 };
 
 fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {

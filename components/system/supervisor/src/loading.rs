@@ -51,9 +51,9 @@ impl System {
         if record.essential != 0 || record.run_to_completion != 0 || instance == own {
             return Err(Error::NotAllowed);
         }
-        // What it has beside itself nobody can take.
+        // Others that live in its domain, and die with it.
         let is_alone = record.leader == instance && record.next_fellow == InstanceId(0);
-        if !is_alone || self.has_devices(instance) || imports::DOMAIN_MEMORY.get().is_none() {
+        if !is_alone || !self.can_silence(instance) || imports::DOMAIN_MEMORY.get().is_none() {
             return Err(Error::NotSupported);
         }
         match self.user_of(record) {
@@ -151,6 +151,27 @@ impl System {
         has_any
     }
 
+    /// Whether there is who resets the devices of an instance that reach memory, and who masks its interrupts.
+    fn can_silence(&self, instance: InstanceId) -> bool {
+        let has_devices = self.devices.iter().any(|device| device.instance == instance);
+        let has_interrupts = self.interrupts_of(instance).next().is_some();
+        (!has_devices || imports::DEVICES.get().is_some())
+            && (!has_interrupts || imports::INTERRUPTS.get().is_some())
+    }
+
+    /// No device signals an instance any more, and the semaphores on which it waited are another's. May be done again.
+    fn retire_interrupts(&self, instance: InstanceId) -> Result<(), Error> {
+        for interrupt in self.interrupts_of(instance) {
+            imports::INTERRUPTS.get().ok_or(Error::NotSupported)?.retire(interrupt.source)?;
+            match imports::CONTROL.remove_device(instance, interrupt.semaphore) {
+                // It was free already.
+                Ok(()) | Err(Error::NotAllowed | Error::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// One step of forgetting an instance that is dead for good.
     pub fn retire_some(&self, record: &'static Instance) {
         let (instance, parent) = (record.number, record.parent);
@@ -169,6 +190,7 @@ impl System {
         };
         let cursor = &state.cursor;
         let step = match cursor.load(Relaxed) {
+            AT_INTERRUPTS => self.retire_interrupts(instance).map(|()| AT_SCHEDULER),
             AT_SCHEDULER => imports::CONTROL.retire_domain(instance, parent).map(|()| AT_MEMORY),
             AT_MEMORY => memory.retire(instance).map(|()| {
                 // Whoever waits for it sees this.
@@ -176,9 +198,9 @@ impl System {
                 0
             }),
             from => match self.in_portals(|| portals.retire_domain(instance, from)) {
-                Ok(0) => Ok(AT_SCHEDULER),
+                Ok(0) => Ok(AT_INTERRUPTS),
                 // The loader had not come so far.
-                Err(Error::BadArgument) => Ok(AT_SCHEDULER),
+                Err(Error::BadArgument) => Ok(AT_INTERRUPTS),
                 next => next,
             },
         };
@@ -197,6 +219,8 @@ impl System {
     }
 }
 
-/// The scheduler's turn to forget an instance, then the memory manager's. Before, the cursor is the portal manager's.
+/// The turn of the interrupt dispatcher and the scheduler to forget the interrupts of an instance, then the scheduler's to forget the rest, then the memory
+/// manager's. Before, the cursor is the portal manager's.
+const AT_INTERRUPTS: u64 = u64::MAX - 2;
 const AT_SCHEDULER: u64 = u64::MAX - 1;
 const AT_MEMORY: u64 = u64::MAX;

@@ -36,7 +36,7 @@ pub struct System {
     pub header: &'static Header,
     /// By number from 1; of some there may be none any more.
     instances: &'static [Instance],
-    devices: &'static [Device],
+    pub devices: &'static [Device],
     interrupts: &'static [Interrupt],
     pub symbols: &'static [Symbol],
     pub exports: &'static [Export],
@@ -127,10 +127,9 @@ impl System {
         self.portals.iter().any(|portal| portal.client == instance && leads(portal))
     }
 
-    /// Whether devices have something to do with an instance.
-    pub fn has_devices(&self, instance: InstanceId) -> bool {
-        self.devices.iter().any(|device| device.instance == instance)
-            || self.interrupts.iter().any(|interrupt| interrupt.instance == instance)
+    /// The interrupts for which an instance waits.
+    pub fn interrupts_of(&self, instance: InstanceId) -> impl Iterator<Item = &'static Interrupt> {
+        self.interrupts.iter().filter(move |interrupt| interrupt.instance == instance)
     }
 
     /// Those that there are, from a number on.

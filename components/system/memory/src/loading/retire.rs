@@ -10,7 +10,9 @@ use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::loadable::{Entries, Slot, stack_alias};
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::page_table::{index, is_table, table_entry, target};
-use cairn_abi::record::{Activation, CONTENT_TEXT, Export, Instance, PagedRange, Portal, Thread};
+use cairn_abi::record::{
+    Activation, CONTENT_TEXT, Device, Export, Instance, Interrupt, PagedRange, Portal, Thread,
+};
 use cairn_abi::{Error, InstanceId};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
@@ -18,7 +20,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 impl Manager<'_> {
     /// Takes back what an instance had that is dead and [released](Manager::release), or is not finished. All other components have
-    /// forgotten it. `Busy`: it lives, something of it is left, or it has children; `NotSupported`: devices reach its memory, or others are
+    /// forgotten it, and no device reaches its memory, as for every one that is released. `Busy`: it lives, something of it is left, or it has children; `NotSupported`: others are
     /// in its domain; `NotAllowed`: the system ends with it.
     pub fn retire(&self, instance: InstanceId) -> Result<(), Error> {
         let number = self.state.numbers.get(instance)?;
@@ -45,19 +47,14 @@ impl Manager<'_> {
         self.take_back(instance)
     }
 
-    /// What never goes, and what only its devices' owner could let go.
+    /// What never goes, and what does not go alone.
     fn check_can_go(&self, instance: InstanceId) -> Result<(), Error> {
         self.places(instance)?;
         let record = self.record(instance)?;
         if record.essential() != 0 || record.run_to_completion() != 0 {
             return Err(Error::NotAllowed);
         }
-        let has_devices = self.record.devices.iter().any(|one| one.instance() == instance)
-            || self.record.interrupts.iter().any(|one| one.instance() == instance);
-        if !record.is_alone() || has_devices {
-            return Err(Error::NotSupported);
-        }
-        Ok(())
+        if record.is_alone() { Ok(()) } else { Err(Error::NotSupported) }
     }
 
     /// Takes back all that a number has, whatever of it is there. The calling thread [is alone](crate::numbers::Number::take) at work on it.
@@ -201,6 +198,13 @@ impl Manager<'_> {
         }
         for thread in self.record.threads.iter().filter(|one| one.instance() == instance) {
             thread.set(offset_of!(Thread, instance), InstanceId(0));
+        }
+        // Its devices are nobody's.
+        for device in self.record.devices.iter().filter(|one| one.instance() == instance) {
+            device.set(offset_of!(Device, instance), InstanceId(0));
+        }
+        for interrupt in self.record.interrupts.iter().filter(|one| one.instance() == instance) {
+            interrupt.set(offset_of!(Interrupt, instance), InstanceId(0));
         }
     }
 

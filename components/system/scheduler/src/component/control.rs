@@ -118,6 +118,11 @@ impl<C: Component> interfaces::Supervision for Server<C> {
         Self::with(|core| core.add_child(instance, parent, quota))
     }
 
+    fn remove_device(&self, instance: InstanceId, semaphore: u32) -> Result<(), Error> {
+        let semaphore = u16::try_from(semaphore).map_err(|_| Error::BadArgument)?;
+        Self::with(|core| core.remove_device(instance, semaphore))
+    }
+
     fn retire_domain(&self, instance: InstanceId, parent: InstanceId) -> Result<(), Error> {
         Self::with(|core| core.retire_child(instance, parent))
     }

@@ -27,7 +27,7 @@ pub fn all(judge: &mut Judge) {
     judge.expect("nobody's", LOADER.unload("nobody"), Err(Error::NotFound));
     judge.expect("not its own", LOADER.unload("console"), Err(Error::NotAllowed));
     judge.expect("essential", SUPERVISOR.retire("memory"), Err(Error::NotAllowed));
-    judge.expect("with a device", SUPERVISOR.retire("console"), Err(Error::NotSupported));
+    judge.expect("with a device and users", SUPERVISOR.retire("console"), Err(Error::Busy));
     judge.expect("with a user", SUPERVISOR.retire("shelf"), Err(Error::Busy));
     let mut user = [0; 32];
     let length = SUPERVISOR.user_of("shelf", &mut user).unwrap_or(0);
