@@ -23,11 +23,13 @@ use imports::{PORTALS, THREADS};
 
 static MANNER: AtomicU64 = AtomicU64::new(Manner::Forward as u64);
 static PASSED: AtomicU64 = AtomicU64::new(0);
-static LAST: AtomicU64 = AtomicU64::new(0);
+static LAST: AtomicU64 = AtomicU64::new(NONE);
 /// The one before the last.
 static OTHER: AtomicU64 = AtomicU64::new(0);
 static LATER: AtomicU64 = AtomicU64::new(0);
 
+/// No index of a call.
+const NONE: u64 = 0;
 /// How its own thread calls by an index: as `LATER` says, or not at all.
 const NOT_YET: u64 = 1 << 32;
 
@@ -35,7 +37,7 @@ fn main() -> Result<(), Error> {
     PORTALS.stand_between::<Server>()?;
     loop {
         THREADS.sleep_until(time::now() + time::ticks(200))?;
-        if MANNER.load(Relaxed) == Manner::Later as u64 && LATER.load(Relaxed) == NOT_YET {
+        if is(Manner::Later) && LATER.load(Relaxed) == NOT_YET && LAST.load(Relaxed) != NONE {
             let mut call = cairn::call::Call::new();
             call.word(1);
             let (status, _) = call.invoke(LAST.load(Relaxed) as u32);
@@ -98,6 +100,8 @@ impl Interposer for Server {
 impl Between for Server {
     fn behave(&self, manner: Manner) -> Result<(), Error> {
         if manner == Manner::Later {
+            // Of a call that came before this, the client may have closed the portal.
+            LAST.store(NONE, Relaxed);
             LATER.store(NOT_YET, Relaxed);
         }
         MANNER.store(manner as u64, Relaxed);

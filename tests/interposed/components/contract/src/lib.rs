@@ -23,7 +23,7 @@ pub enum Manner {
     Change = 7,
     /// It calls by an index that it was told for another call.
     Mistake = 8,
-    /// Its own thread passes on a call that came by before.
+    /// It passes it on, and its own thread does so once more with the last that came by since it was told.
     Later = 9,
     /// It passes it on when it is told another manner.
     Wait = 10,
