@@ -142,6 +142,11 @@ fn tell_of(name: &str, wanted: &str) {
         say!("  {}", core::str::from_utf8(&text[..length]).unwrap_or("?"));
         number = described + 1;
     }
+    let mut index = 0;
+    while let Ok((length, described)) = SUPERVISOR.describe_thread(index, &mut text) {
+        say!("  {}", core::str::from_utf8(&text[..length]).unwrap_or("?"));
+        index = described + 1;
+    }
 }
 
 fn start(name: &str) {
