@@ -21,7 +21,7 @@ use crate::arch::interpose as machine;
 use crate::call::host as machine;
 
 use crate::call::{REGISTERS, REPLY_WORDS};
-use crate::window::ReadWindow;
+use crate::window::{ReadWindow, WriteWindow};
 use crate::{Error, environment};
 use cairn_abi::address::REGION_SIZE;
 use cairn_abi::domain::{CLIENT_INDEX_SHIFT, PORTAL_FIRST_IMPORT};
@@ -88,11 +88,16 @@ impl Passing {
     /// there the words are the client's, and whoever reads by them may fault; so ask `PortalListing::describe` first. It is
     /// empty if it is not in this component's region.
     pub fn memory(&self, register: usize) -> ReadWindow<'_> {
+        self.memory_mut(register).as_read()
+    }
+
+    /// The same of a method with letter `w` there: what is written there is the client's when the call is answered.
+    pub fn memory_mut(&self, register: usize) -> WriteWindow<'_> {
         let (address, length) = (self.argument(register), self.argument(register + 1));
         let region = environment::region();
         let is_own = address >= region
             && address.checked_add(length).is_some_and(|end| end <= region + REGION_SIZE);
-        ReadWindow::open(address, if is_own { length } else { 0 })
+        WriteWindow::open(address, if is_own { length } else { 0 })
     }
 
     /// The same call with another word in an argument register. Of memory only what came with this call is passed on, and copies

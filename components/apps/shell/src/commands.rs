@@ -1,7 +1,9 @@
 //! The commands: their names, what they take, what they do.
 
 use crate::screen::Screen;
-use crate::{bench, call, control, listing, loading, log, sandbox, shelf, tools, top, wrap};
+use crate::{
+    bench, call, control, listing, loading, log, recording, sandbox, shelf, tools, top, wrap,
+};
 use cairn_shell::complete::Completer;
 use cairn_shell::history::LINE;
 use cairn_shell::words::{Word, split};
@@ -31,7 +33,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 32] = [
+static COMMANDS: [Command; 34] = [
     Command {
         name: "help",
         arguments: "",
@@ -231,6 +233,22 @@ static COMMANDS: [Command; 32] = [
         count: (3, 9),
         names: Names::Instances,
         run: tools::inject,
+    },
+    Command {
+        name: "record",
+        arguments: "NAME",
+        help: "records them; `record NAME FILE` writes that as a file, which can be typed in",
+        count: (1, 6),
+        names: Names::Instances,
+        run: recording::record,
+    },
+    Command {
+        name: "replay",
+        arguments: "NAME",
+        help: "answers them as they were recorded; again: which were not",
+        count: (1, ANY),
+        names: Names::Instances,
+        run: recording::replay,
     },
     Command {
         name: "sandbox",

@@ -11,6 +11,7 @@ mod control;
 mod listing;
 mod loading;
 mod log;
+mod recording;
 mod sandbox;
 mod screen;
 mod shelf;

@@ -6,6 +6,7 @@ use crate::screen::Screen;
 use crate::{imports, loading, wrap};
 use cairn::Error;
 use cairn::abi::descriptor::NAME_SIZE;
+use cairn::component::Interface;
 use cairn::text::Line;
 use cairn_interfaces::{Action, Tool, ToolProxy};
 use cairn_shell::between::Ends;
@@ -19,7 +20,7 @@ use core::fmt::{Result, Write};
 /// The package of which all of them are instances.
 pub const PACKAGE: &str = "interposer";
 /// What their names begin with.
-const KINDS: [&str; 6] = ["trace", "count", "delay", "limit", "inject", "sandbox"];
+const KINDS: [&str; 7] = ["trace", "count", "delay", "limit", "inject", "sandbox", "record"];
 /// Clients that a file of a trace names.
 const CLIENTS: usize = 32;
 
@@ -27,7 +28,7 @@ const CLIENTS: usize = 32;
 pub type Name = Line<NAME_SIZE>;
 
 /// The name of the tool of a kind that stands before a server, or before all.
-fn name_of(kind: &str, ends: &Ends) -> Name {
+pub fn name_of(kind: &str, ends: &Ends) -> Name {
     name_for(kind, if ends.server.is_empty() { "all" } else { ends.server })
 }
 
@@ -39,33 +40,35 @@ pub fn name_for(kind: &str, name: &str) -> Name {
     }
 }
 
-/// What an instance of the package serves.
-fn open(name: &str) -> core::result::Result<ToolProxy, Error> {
-    let export = Line::<{ NAME_SIZE + 8 }>::of(format_args!("{name}.tool"));
-    imports::PORTALS.open_proxy::<dyn Tool>(export.text())
-}
-
-/// Closes what was opened.
-fn close(tool: ToolProxy) {
-    let _ = imports::PORTALS.close(tool.first_portal().into());
-}
-
 /// Does something with a tool, which is open meanwhile. Errors are shown.
 pub fn with(
     name: &str,
     screen: &mut Screen,
     body: impl FnOnce(ToolProxy, &mut Screen) -> core::result::Result<Result, Error>,
 ) -> Result {
-    match open(name) {
-        Ok(tool) => {
-            let done = body(tool, screen);
-            close(tool);
+    let export = Export::of(format_args!("{name}.tool"));
+    with_export::<dyn Tool>(export.text(), screen, body)
+}
+
+/// The name of an export.
+pub type Export = Line<{ NAME_SIZE + 16 }>;
+
+/// The same with any export.
+pub fn with_export<I: ?Sized + Interface>(
+    name: &str,
+    screen: &mut Screen,
+    body: impl FnOnce(I::Proxy, &mut Screen) -> core::result::Result<Result, Error>,
+) -> Result {
+    match imports::PORTALS.open_object::<I>(name) {
+        Ok(object) => {
+            let done = body(object.proxy(), screen);
+            let _ = imports::PORTALS.close(object.first_portal().into());
             match done {
                 Ok(shown) => shown,
                 Err(error) => report(Err(error), screen),
             }
         }
-        Err(error) => writeln!(screen, "error: cannot open `{name}.tool`: {}", error.text()),
+        Err(error) => writeln!(screen, "error: cannot open `{name}`: {}", error.text()),
     }
 }
 
@@ -90,8 +93,27 @@ fn begin(
     ends: &Ends,
     screen: &mut Screen,
 ) -> core::result::Result<bool, core::fmt::Error> {
+    place((task.kind, PACKAGE), ends, screen, |name, screen| {
+        let mut does = false;
+        with(name, screen, |tool, _| {
+            tool.act(task.action, task.number, task.every, task.method)?;
+            does = true;
+            Ok(Ok(()))
+        })?;
+        Ok(does)
+    })
+}
+
+/// Lets a tool of a kind, which is loaded from a package if it is not there, do what `act` says, and stand before a server. Whether it stands
+/// there.
+pub fn place(
+    (kind, package): (&str, &str),
+    ends: &Ends,
+    screen: &mut Screen,
+    act: impl FnOnce(&str, &mut Screen) -> core::result::Result<bool, core::fmt::Error>,
+) -> core::result::Result<bool, core::fmt::Error> {
     let Some(interposition) = wrap::interposition(screen)? else { return Ok(false) };
-    let name = name_of(task.kind, ends);
+    let name = name_of(kind, ends);
     let name = name.text();
     let is_there = number_of(name).is_some();
     let is_same = wrap::has(interposition, ends, name);
@@ -103,19 +125,14 @@ fn begin(
         )?;
         return Ok(false);
     }
-    if !is_there && !loading::load_as(PACKAGE, name, screen)? {
+    if !is_there && !loading::load_as(package, name, screen)? {
         return Ok(false);
     }
-    let mut result = Ok(false);
-    with(name, screen, |tool, screen| {
-        tool.act(task.action, task.number, task.every, task.method)?;
-        result = match is_same {
-            true => writeln!(screen, "{name} does so from now on").map(|()| true),
-            false => wrap::put(name, ends, screen),
-        };
-        Ok(Ok(()))
-    })?;
-    let stands = result?;
+    let stands = match act(name, screen)? {
+        true if is_same => writeln!(screen, "{name} does so from now on").map(|()| true)?,
+        true => wrap::put(name, ends, screen)?,
+        false => false,
+    };
     if !stands && !is_there {
         end(name, screen)?;
     }
@@ -123,7 +140,7 @@ fn begin(
 }
 
 /// Whether a tool stands by the same rule already.
-fn stands(kind: &str, ends: &Ends) -> bool {
+pub fn stands(kind: &str, ends: &Ends) -> bool {
     imports::INTERPOSITION
         .get()
         .is_some_and(|interposition| wrap::has(interposition, ends, name_of(kind, ends).text()))
@@ -141,7 +158,7 @@ pub fn end(name: &str, screen: &mut Screen) -> Result {
     }
 }
 
-fn usage(screen: &mut Screen, text: &str) -> Result {
+pub fn usage(screen: &mut Screen, text: &str) -> Result {
     writeln!(
         screen,
         "error: expected `{text} [--client NAME] [--interface NAME]`; `*`: all servers"

@@ -36,9 +36,13 @@ pub struct Buffer {
 }
 
 /// What a parameter takes.
-enum Parameter {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// A word.
     Word,
+    /// Memory that the callee reads: its address, and its length.
     Read,
+    /// The same of memory that the callee fills.
     Write,
     /// The portal fills it in.
     Filled,
@@ -69,7 +73,7 @@ impl<'text> Portal<'text> {
     }
 
     /// Each parameter but the control word, with its register.
-    fn parameters(&self) -> impl Iterator<Item = (usize, Parameter)> + 'text {
+    pub fn parameters(&self) -> impl Iterator<Item = (usize, Parameter)> + 'text {
         let mut register = 1;
         let letters = self.letters.bytes().skip(1).filter(|letter| !letter.is_ascii_digit());
         letters.map(move |letter| {
@@ -96,6 +100,14 @@ impl<'text> Portal<'text> {
                 _ => None,
             })
             .take(BUFFERS)
+    }
+
+    /// The number of words of its value.
+    pub fn reply(&self) -> usize {
+        match self.letters.bytes().last() {
+            Some(number @ b'2'..=b'4') => usize::from(number - b'0'),
+            _ => 1,
+        }
     }
 
     /// The method with its arguments.
@@ -129,12 +141,8 @@ impl<'text> Portal<'text> {
     pub fn result(&self, status: i64, words: &[u64; 4], out: &mut Formatter<'_>) -> Result {
         match status {
             0 => {
-                let count = match self.letters.bytes().last() {
-                    Some(number @ b'2'..=b'4') => usize::from(number - b'0'),
-                    _ => 1,
-                };
                 write!(out, "{}", Word(words[0]))?;
-                let mut rest = words.iter().take(count).skip(1);
+                let mut rest = words.iter().take(self.reply()).skip(1);
                 rest.try_for_each(|word| write!(out, ", {}", Word(*word)))
             }
             1.. => write!(out, "its own error {status}"),
