@@ -415,7 +415,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             // A throttled thread for which others wait may have to go on since these have time again.
             let due = self.ready.class(self.due_urgency(thread as ThreadIndex));
             self.throttle.behind.set(thread as ThreadIndex, class.min(due));
-        } else if throttles != (record.flags & THROTTLED != 0) {
+        } else if throttles != (record.flags & THROTTLED != 0)
+            || self.throttle.payers[thread] != self.homes[thread]
+        {
+            // Nobody else pays for one that has a budget again.
             self.throttle.behind.set(thread as ThreadIndex, class);
         }
     }

@@ -155,6 +155,21 @@ fn whoever_waits_for_a_lock_does_not_wait_for_the_budget_of_its_owner() {
 }
 
 #[test]
+fn who_has_a_budget_again_pays_for_itself() {
+    let (mut s, mut now) = limited(&[50], &[40]);
+    let lock = u64::from(s.create_lock(TWO).unwrap());
+    s.lock(1, TWO, lock, now);
+    pass(&mut s, &mut now, BUDGET + 10);
+    s.lock(2, TWO, lock, now);
+    // The other instance pays until the next period begins, and not for that.
+    pass(&mut s, &mut now, PERIOD + BUDGET / 2);
+    assert_eq!(s.running(), 1);
+    s.unlock(1, lock, now);
+    let ran = pass(&mut s, &mut now, 10 * PERIOD - 1);
+    assert!(of(&ran, 1) <= 9 * BUDGET + QUANTUM_PART, "{ran:?}");
+}
+
+#[test]
 fn a_lock_comes_to_whoever_has_time() {
     for is_raised in [false, true] {
         comes_to_whoever_has_time(is_raised);
