@@ -26,13 +26,19 @@ impl Payer {
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
-    /// When a budget changes something next, if `first` runs. While only one thread is ready, and pays for itself,
-    /// nothing is marked: nobody is kept from running.
+    /// Whether others are ready, or wait for locks of `first`: these pay for it when its own budget is used up, also while nobody else could run.
+    #[inline(always)]
+    fn has_company(&self, first: ThreadIndex) -> bool {
+        self.ready.shares(&self.threads) || self.threads[first as usize].contended != NONE
+    }
+
+    /// When a budget changes something next, if `first` runs. While only one thread is ready, nobody waits for a lock of it, and it pays for
+    /// itself, nothing is marked: nobody is kept from running.
     #[inline(always)]
     fn find_next_mark(&mut self, first: ThreadIndex, time: u64) {
         self.next_tick = match self.payer_of(first) {
             None => time,
-            Some(payer) if payer != first || self.ready.shares(&self.threads) => {
+            Some(payer) if payer != first || self.has_company(first) => {
                 self.ready.next_change(&self.threads, payer, time)
             }
             Some(_) => 0,

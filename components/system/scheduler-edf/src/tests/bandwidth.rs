@@ -214,6 +214,38 @@ fn a_budget_that_ends_between_ticks_is_no_gift() {
     }
 }
 
+/// One waits for a lock whose owner runs alone: its budget is spent meanwhile, as that of the owner, and is not there as well when a task begins.
+#[test]
+fn who_waits_for_an_owner_that_runs_alone_pays_for_it() {
+    let deeds = [
+        (1896, 7, 0),
+        (1238, 3, 0),
+        (15, 0, 0),
+        (1759, 2, 0),
+        (1678, 6, 9),
+        (10, 1, 3210),
+        (1, 5, 84),
+        (4, 3, 0),
+        (14, 6, 189),
+        (1343, 11, 0),
+        (1342, 4, 1634),
+        (1, 1, 3272),
+        (1, 2, 0),
+        (470, 6, 20),
+        (1, 1, 281),
+        (1, 5, 4326),
+        (1, 6, 188),
+        (19, 2, 0),
+        (1, 4, 451),
+        (1, 0, 0),
+        (507, 8, 1192),
+        (10, 2, 0),
+        (1, 8, 51),
+    ];
+    let deeds = deeds.map(|(runs, kind, number)| Deed { runs, kind, number }).to_vec();
+    World::new(1, tasks(1, &[(28, 1)], 502), 2, deeds).run(100_000).unwrap();
+}
+
 /// What takes no time limit: the timer comes for budgets only.
 fn work() -> impl Strategy<Value = Deed> {
     let kind = prop_oneof![Just(3), Just(6), Just(7), Just(14)];
