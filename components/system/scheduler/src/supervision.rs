@@ -101,6 +101,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 if self.drop_limit(target) {
                     return self.refuse(Error::Busy);
                 }
+                if Q::BUDGETS {
+                    // It may be who pays for the caller: that is to be paid when the next thread of its instance begins.
+                    self.account(thread, now);
+                }
                 self.end(target, now);
                 // It may have been on its way to an activation that another thread waits for.
                 self.add_look_for_stacks();

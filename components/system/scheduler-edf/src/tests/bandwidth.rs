@@ -246,6 +246,23 @@ fn who_waits_for_an_owner_that_runs_alone_pays_for_it() {
     World::new(1, tasks(1, &[(28, 1)], 502), 2, deeds).run(100_000).unwrap();
 }
 
+/// One waits for a lock, pays for its owner, and is ended by that: what the owner has run until then is paid for all the same.
+#[test]
+fn the_end_of_who_pays_is_no_gift() {
+    let deeds = [
+        (1, 2, 0),
+        (1, 6, 1),
+        (1, 13, 4009),
+        (1, 13, 766),
+        (1, 5, 0),
+        (1, 9, 236),
+        (409, 4, 264),
+        (183, 5, 0),
+    ];
+    let deeds = deeds.map(|(runs, kind, number)| Deed { runs, kind, number }).to_vec();
+    World::new(100, tasks(100, &[(28, 1)], 368), 4, deeds).run(100_000).unwrap();
+}
+
 /// What takes no time limit: the timer comes for budgets only.
 fn work() -> impl Strategy<Value = Deed> {
     let kind = prop_oneof![Just(3), Just(6), Just(7), Just(14)];
