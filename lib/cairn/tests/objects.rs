@@ -142,3 +142,28 @@ fn a_client_inside_its_oldest_object_keeps_its_place_meanwhile() {
     assert_eq!(PARTS.with(oldest, |_| ()), Err(Error::NotFound), "it has ended all the same");
     assert!(open(3).is_ok());
 }
+
+/// Whoever opened something in one content, and nothing in the next, gets no control word again in the one behind that.
+#[test]
+fn no_successor_gives_a_control_word_of_those_before_again() {
+    type Parts = ObjectParts<u64, 2>;
+    static CONTENTS: [Parts; 3] = [const { Parts::new() }; 3];
+    let (one, other) = (Caller(InstanceId(7)), Caller(InstanceId(8)));
+    let [first, second, third] = &CONTENTS;
+    let open = |parts: &Parts, client| parts.insert(client, 1, |_| 5, |_| ()).unwrap();
+    let kept = open(first, other);
+    let ended: Vec<u64> = (0..9).map(|_| open(first, one)).collect();
+    ended.iter().for_each(|control| _ = first.remove(*control));
+    let hand_over = |from: &Parts, to: &Parts| {
+        from.try_for_each(|control, known, state| to.restore(control, known, *state)).unwrap();
+        to.follow(from.generation());
+    };
+    hand_over(first, second);
+    hand_over(second, third);
+    assert_eq!(third.with(kept, |state| *state), Ok(5));
+    let new = [one, one, other].map(|client| open(third, client));
+    for control in ended {
+        assert!(!new.contains(&control) && third.with(control, |_| ()).is_err(), "{control:#x}");
+    }
+    assert_eq!(third.with(kept, |state| *state), Ok(5));
+}

@@ -14,6 +14,8 @@ const CLIENT: u64 = ((INSTANCES_MAXIMUM as u64) - 1) << CLIENT_SHIFT;
 /// A table with `PART` objects of the state `T` for each client, for a `static`.
 pub struct ObjectParts<T, const PART: usize> {
     parts: [Part<T, PART>; INSTANCES_MAXIMUM],
+    /// The generation of a predecessor, which parts that nobody has used yet follow at their first use.
+    followed: AtomicU32,
 }
 
 struct Part<T, const PART: usize> {
@@ -36,7 +38,13 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         ObjectParts {
             parts: [const { Part { objects: ObjectTable::new(), opened: AtomicU32::new(0) } };
                 INSTANCES_MAXIMUM],
+            followed: AtomicU32::new(0),
         }
+    }
+
+    /// The parts that are or were in use, with their clients' numbers.
+    fn used(&self) -> impl Iterator<Item = (u64, &Part<T, PART>)> {
+        (0..).zip(&self.parts).filter(|(_, part)| part.opened.load(Relaxed) != 0)
     }
 
     /// Puts an object of `client` into its part and returns its control word, of which `state` makes its state: from
@@ -58,6 +66,10 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
             // Another call of the client may have ended it meanwhile.
             let _ = told.and_then(|()| part.objects.remove(control));
         };
+        // Before another thread of the client sees that it is in use.
+        if part.opened.load(Relaxed) == 0 {
+            part.objects.follow(self.followed.load(Relaxed));
+        }
         let (mut count, mut oldest) = (0, None::<(u32, u64)>);
         let age = part.opened.fetch_add(1, Relaxed);
         part.objects.for_each(|control, object| {
@@ -84,10 +96,10 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         mut body: impl FnMut(u64, u64, &T) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut result = Ok(());
-        for (client, part) in self.parts.iter().enumerate() {
+        for (client, part) in self.used() {
             part.objects.for_each(|control, object| {
                 let known = u64::from(object.age) << 32 | u64::from(object.life);
-                let control = control | (client as u64) << CLIENT_SHIFT;
+                let control = control | client << CLIENT_SHIFT;
                 result = result.and_then(|()| body(control, known, &object.state));
             });
         }
@@ -104,13 +116,15 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
 
     /// The highest generation of a place, for [`ObjectParts::follow`].
     pub fn generation(&self) -> u32 {
-        self.parts.iter().map(|part| part.objects.generation()).max().unwrap_or(0)
+        let used = self.used().map(|(_, part)| part.objects.generation());
+        used.fold(self.followed.load(Relaxed), u32::max)
     }
 
     /// Gives no control word any more that a predecessor of this generation gave: an object that ended there is not another one here. Behind the last
     /// [`ObjectParts::restore`].
     pub fn follow(&self, generation: u32) {
-        self.parts.iter().for_each(|part| part.objects.follow(generation));
+        self.followed.store(generation, Relaxed);
+        self.used().for_each(|(_, part)| part.objects.follow(generation));
     }
 
     /// The client's objects, and the control word in its part.
