@@ -18,6 +18,7 @@
 //! From the first step on what was made has a number, and [`InstanceControl::retire`] takes all of it back, however far it came.
 
 use cairn::fork::{Quotas, Side, split};
+use cairn::in_place::State;
 use cairn::interpose::{Interposer, entrance};
 use cairn::{Caller, Error, InstanceId};
 
@@ -106,6 +107,46 @@ pub fn pairs(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> + Clone {
     words.iter().map(|[from, to]| (u64::from_le_bytes(*from), u64::from_le_bytes(*to)))
 }
 
+/// How the content of an instance is exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
+pub enum Exchange {
+    /// Its life ends, and another begins.
+    Restart,
+    /// It gives way, while threads enter it all the time: the scheduler.
+    Succession,
+    /// It lives on, with its state in place ([`InPlace`]).
+    InPlace,
+}
+
+/// What a component exports, called `in_place` and open to the loader, that can be replaced without an end of its life: it has no thread of its own, and all of
+/// its state is in a [`State`], which stays where it is.
+#[cairn::interface]
+pub trait InPlace {
+    /// Where its state lies. It is asked before it has that of its predecessor, too, and does nothing else.
+    fn state(&self) -> Result<StatePlace, Error>;
+    /// Writes of which version the content is; the value is the length of the text.
+    fn version(&self, text: &mut [u8]) -> Result<usize, Error>;
+}
+
+/// Where a content has its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
+pub struct StatePlace {
+    /// Its address, which begins a page.
+    pub at: u64,
+    /// Its pages.
+    pub pages: u64,
+    /// Contents of the same layout can go on with each other's.
+    pub layout: u64,
+}
+
+impl StatePlace {
+    /// Of this state, whose meaning is of this version.
+    pub fn of<T>(state: &'static State<T>, version: u64) -> StatePlace {
+        let (at, pages) = state.place();
+        StatePlace { at, pages, layout: State::<T>::layout(version) }
+    }
+}
+
 impl LoaderProxy {
     /// Makes a copy of this component, called `name`, within a part of its quotas. It returns twice: here with the copy's number, and in
     /// the copy, whose only thread has a copy of this thread's stack. Every portal that the copy has, or gets, leads to `I` of this
@@ -131,13 +172,28 @@ pub trait DomainMemory {
     /// values are a number, for the calls below, and where the image begins behind the beginning of the region of the instance, for which it is
     /// linked. `VersionMismatch`: it does not serve each export of the instance with the same version; `NotSupported`: that one runs to
     /// completion, is in the kernel domain or not alone in its domain, has memory for DMA, a range of its own with a pager, or other use of the floating-point unit;
-    /// `TooLarge`: there is no room for it in its region; `Busy`: it has a successor already.
+    /// `TooLarge`: there is no room for it in its region; `Busy`: it has a successor already. `in_place`: it is to be beside the content of the instance for a
+    /// while, and has no heap.
     fn make_successor(
         &self,
         parent: InstanceId,
         of: InstanceId,
         head: &[u8],
+        in_place: bool,
     ) -> Result<(InstanceId, u64), Error>;
+    /// A whole successor that is to be [in place](InPlace) is mapped beside the content of the instance, which lives. Nobody is led there yet. `Busy`: there is something
+    /// already. [`DomainMemory::retire`] takes it out again.
+    fn join(&self, successor: InstanceId) -> Result<(), Error>;
+    /// The `pages` pages of state from address `from` on of an instance are those of its joined successor at `to` as well, and what the record says of the content
+    /// is the successor's: that is the instance's from now on, and the former content the successor's, to be retired when no thread is in it any more. `BadArgument`: they are
+    /// not pages of data of the two.
+    fn keep_state(
+        &self,
+        successor: InstanceId,
+        from: u64,
+        to: u64,
+        pages: u64,
+    ) -> Result<(), Error>;
     /// `pages` pages at `address`, the caller's own or of the image's shelf, become the content of a new instance, `offset` bytes
     /// behind the beginning of its region, in a segment of this `content` (a `CONTENT_*` of the record, which says the rights; of the
     /// startup page that of constants). Own pages leave the caller, who reaches them no more; those of the shelf are shared, and nobody
@@ -204,8 +260,12 @@ pub trait DomainPortals {
     /// caller's own and those from the instance itself; whatever clients get of it meanwhile is held as well. The caller's death releases.
     /// `Busy`: another is held, or threads that waited for one are about to go on; `Dead`: it does not live. `NotSupported`, and nothing
     /// is changed: it runs to completion, is in the kernel domain, shares its domain, is a pager or an interposer, serves the portal
-    /// manager, or some call to it takes no stack of its own.
-    fn hold(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
+    /// manager, or some call to it takes no stack of its own. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
+    /// be the portal manager, or serve it.
+    fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error>;
+    /// The caller's portals from index `first` on, which it opened to an export of the instance that it holds, enter the content of a joined successor, or, if `to`
+    /// is the instance itself, where the record says.
+    fn lead(&self, caller: Caller, first: u64, to: InstanceId) -> Result<(), Error>;
     /// Whether no thread is inside of a call to the instance, but for the caller's own.
     fn is_quiet(&self, caller: Caller, instance: InstanceId) -> Result<bool, Error>;
     /// One step of the end of a life that has a successor: 0 first, then what it answers, until 0. What it had opened or made as a client
@@ -213,7 +273,7 @@ pub trait DomainPortals {
     /// the successor. `Busy`: it lives; `NotSupported`: it is an interposer.
     fn leave_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error>;
     /// All portals that lead to an instance enter it from now on where the record says. `NotAllowed`: it is not held; `Busy`: a thread
-    /// is inside.
+    /// is inside, and it is not exchanged in place.
     fn relink(&self, instance: InstanceId) -> Result<(), Error>;
     /// All portals that lead to the first address of one of these pairs lead to the second: entries of methods, a return stub or a stack of one instance, whoever the portals are of.
     /// Pairs are words, little-endian. What is made meanwhile leads where the record says. In steps: the first is 0, the next what this answers, until 0.
@@ -234,9 +294,8 @@ pub trait InstanceControl {
     fn retire(&self, instance: InstanceId) -> Result<(), Error>;
     /// The same of one by its name that `parent` had loaded, or a descendant of it. `NotFound`; `NotAllowed`: it had not.
     fn retire_child(&self, parent: InstanceId, name: &str) -> Result<(), Error>;
-    /// The number of an instance that lives and can be replaced, and whether it is the scheduler, which does not end for that. `NotAllowed`: the system ends with it; `Dead`: it
-    /// does not live.
-    fn replaceable(&self, name: &str) -> Result<(InstanceId, bool), Error>;
+    /// The number of an instance that lives, and how its content can be exchanged: [in place](Exchange::InPlace) only if the system ends with it. `Dead`: it does not live.
+    fn replaceable(&self, name: &str) -> Result<(InstanceId, Exchange), Error>;
     /// An instance, whose callers wait and of whom none is inside, ends and lives again with the content of its successor; or with its own again,
     /// by the same call; `is_new`: no life was on that content. Comes back when it serves. From now on it is on *trial*: if it dies, it lives again only by this call or
     /// `settle`. `TimedOut`: it does not serve at that time in ticks; `Dead`: it has died since. After any other error it has the content that it had. `Busy`: another is on trial.

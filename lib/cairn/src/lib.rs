@@ -19,6 +19,7 @@ pub mod exclusive;
 mod expansion;
 mod failure;
 pub mod fork;
+pub mod in_place;
 pub mod interpose;
 pub mod log;
 #[cfg(not(target_os = "none"))]

@@ -1,15 +1,18 @@
 //! Measures how long it takes to load a package of 64 KiB, up to its first instruction, and to unload it, and for how long a client waits
-//! while its server is replaced: by that content, or, with their state, the console and the clock.
+//! while its server is replaced: by that content, or, with their state, the console, the clock, and in place the managers.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::Error;
 use cairn::measure::{Mark, Stamp, unused_mark};
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
+use cairn::{Error, environment};
 use cairn_bench::{Loaded, Meter, Report, Rounds};
-use cairn_interfaces::{Clock, Console, Loader, Portals, Replacement, Threads, spawn};
+use cairn_interfaces::{
+    Clock, Console, Loader, MemoryStatistics, Names, Portals, Replacement, Threads, spawn,
+};
+use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 cairn::component! {
@@ -22,7 +25,10 @@ cairn::component! {
         portals: Portals,
         threads: Threads,
         kept: Loaded,
+        names: Option<Names>,
+        statistics: Option<MemoryStatistics>,
     },
+    arguments: { in_place: bool = false },
     main: main,
 }
 
@@ -52,7 +58,10 @@ struct Replaced {
     call: fn() -> Result<(), Error>,
 }
 
-const REPLACED: [Replaced; 3] = [
+/// The first of those that are replaced in place.
+const IN_PLACE: usize = 3;
+
+const REPLACED: [Replaced; 6] = [
     Replaced {
         benchmark: "replace.pause",
         instance: "kept",
@@ -70,6 +79,24 @@ const REPLACED: [Replaced; 3] = [
         instance: "clock",
         package: "clock2",
         call: || imports::CLOCK.uptime().map(drop),
+    },
+    Replaced {
+        benchmark: "replace.names.pause",
+        instance: "names",
+        package: "names2",
+        call: || imports::NAMES.get().ok_or(Error::NotFound)?.list(0, &mut [0; 64]).map(drop),
+    },
+    Replaced {
+        benchmark: "replace.portals.pause",
+        instance: "portals",
+        package: "portals2",
+        call: || imports::PORTALS.life(environment::startup().instance).map(drop),
+    },
+    Replaced {
+        benchmark: "replace.memory.pause",
+        instance: "memory",
+        package: "memory2",
+        call: || imports::STATISTICS.get().ok_or(Error::NotFound)?.usage().map(drop),
     },
 ];
 
@@ -131,6 +158,28 @@ fn main() {
 fn measure(_: u64) {
     let meter = Meter::new();
     let mut report = Report::through(|bytes| _ = imports::CONSOLE.write(bytes));
+    match arguments::in_place() {
+        true => measure_pauses(&mut report, &meter, IN_PLACE..REPLACED.len()),
+        false => {
+            measure_loads(&mut report, &meter);
+            // State that goes over.
+            let terminal = imports::CONSOLE.open(imports::PORTALS).expect("there is room");
+            terminal.proxy().write(b"half a line").expect("it serves");
+            let timers =
+                [1_000_000_000; 2].map(|period| imports::CLOCK.timer(imports::PORTALS, period));
+            timers.iter().for_each(|timer| assert!(timer.is_ok(), "there is room"));
+            measure_pauses(&mut report, &meter, 0..IN_PLACE);
+            // What was written stays, and so do the timers.
+            terminal.proxy().close().expect("it is open");
+            for timer in timers.into_iter().flatten() {
+                timer.proxy().close().expect("it is open");
+            }
+        }
+    }
+    report.end();
+}
+
+fn measure_loads(report: &mut Report, meter: &Meter) {
     let rounds = Rounds::new(WARM_UP, ROUNDS, WEIGHT);
     report.samples(format_args!("load.64k"), 1, |samples| {
         for round in rounds.all() {
@@ -153,12 +202,12 @@ fn measure(_: u64) {
             }
         }
     });
-    // State that goes over.
-    let terminal = imports::CONSOLE.open(imports::PORTALS).expect("there is room");
-    terminal.proxy().write(b"half a line").expect("it serves");
-    let timers = [1_000_000_000; 2].map(|period| imports::CLOCK.timer(imports::PORTALS, period));
-    timers.iter().for_each(|timer| assert!(timer.is_ok(), "there is room"));
-    for (place, replaced) in REPLACED.iter().enumerate() {
+}
+
+fn measure_pauses(report: &mut Report, meter: &Meter, which: Range<usize>) {
+    let rounds = Rounds::new(WARM_UP, ROUNDS, WEIGHT);
+    for place in which {
+        let replaced = &REPLACED[place];
         report.samples(format_args!("{}", replaced.benchmark), 1, |samples| {
             STOP.store(false, Relaxed);
             let caller = spawn(imports::THREADS, &STACKS[1], call, place as u64, CALLER_PRIORITY);
@@ -173,10 +222,4 @@ fn measure(_: u64) {
             let _ = caller.join();
         });
     }
-    // What was written stays, and so do the timers.
-    terminal.proxy().close().expect("it is open");
-    for timer in timers.into_iter().flatten() {
-        timer.proxy().close().expect("it is open");
-    }
-    report.end();
 }

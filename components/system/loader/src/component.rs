@@ -62,6 +62,7 @@ fn with<T>(
     body: impl FnOnce(&mut HeadBytes, &mut Prepared) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut state = STATE.lock()?;
+    exchange::check_calls()?;
     if !state.is_clear {
         INSTANCES.retire_made()?;
         state.is_clear = true;

@@ -10,7 +10,9 @@ use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, Object};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::NAME_SIZE;
-use cairn_interfaces::{Successor, SuccessorProxy};
+use cairn_interfaces::{Exchange, Successor, SuccessorProxy};
+// Relaxed: one hart, and a mark that says nothing of other memory.
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Most bytes of state.
 const STATE_MAXIMUM: usize = 128 << 10;
@@ -21,23 +23,23 @@ const LOOK_MICROSECONDS: u64 = 20;
 
 /// What is asked for.
 pub struct Job {
-    instance: InstanceId,
-    /// It does not end: the scheduler.
-    goes_on: bool,
-    successor: InstanceId,
+    pub(super) instance: InstanceId,
+    pub(super) successor: InstanceId,
     name: Line<NAME_SIZE>,
     milliseconds: u64,
+    how: Exchange,
 }
 
 impl Job {
     /// The exchange of the content of an instance, for that under another number.
     pub fn new(
-        (instance, goes_on): (InstanceId, bool),
-        successor: InstanceId,
+        (instance, successor): (InstanceId, InstanceId),
         name: &str,
         milliseconds: u64,
+        how: Exchange,
     ) -> Job {
-        Job { instance, goes_on, successor, name: Line::of(format_args!("{name}")), milliseconds }
+        let name = Line::of(format_args!("{name}"));
+        Job { instance, successor, name, milliseconds, how }
     }
 }
 
@@ -53,6 +55,8 @@ enum Stage {
 static STAGE: Exclusive<Stage> = Exclusive::new(Stage::Idle);
 /// Of the one that is under way: beside it others may load.
 static WHY: Exclusive<Text> = Exclusive::new(Text::new());
+/// The one that is under way is of content in which the loader's other threads would be, since their calls are not held.
+static IN_PLACE: AtomicBool = AtomicBool::new(false);
 static ASKED: Semaphore = Semaphore::new(0);
 static DONE: Semaphore = Semaphore::new(0);
 
@@ -89,6 +93,11 @@ pub fn run(job: Job) -> Result<u64, Error> {
     })
 }
 
+/// Whether the loader's other threads may call the managers.
+pub fn check_calls() -> Result<(), Error> {
+    if IN_PLACE.load(Relaxed) { Err(Error::Busy) } else { Ok(()) }
+}
+
 /// The thread.
 pub fn main() {
     while ASKED.acquire().is_ok() {
@@ -97,31 +106,44 @@ pub fn main() {
             _ => None,
         });
         let Some(job) = job else { continue };
-        let done = job.exchange();
+        IN_PLACE.store(job.how == Exchange::InPlace, Relaxed);
+        let done = match job.how {
+            Exchange::Restart => job.exchange(),
+            Exchange::Succession => job.succeed(),
+            Exchange::InPlace => job.exchange_in_place(),
+        };
         give_back(job.successor, job.name());
+        IN_PLACE.store(false, Relaxed);
         STAGE.with(|stage| *stage = Stage::Done(done, WHY.with(core::mem::take)));
         let _ = DONE.release();
     }
 }
 
 impl Job {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.name.text()
     }
 
     /// Why it failed.
-    fn failed(&self, error: Error, why: &str) -> Error {
+    pub(super) fn failed(&self, error: Error, why: &str) -> Error {
         WHY.with(|text| {
             *text = Text::of(format_args!("`{}` goes on as it was: {why}", self.name()))
         });
         error
     }
 
+    /// Gives others the time to leave.
+    pub(super) fn pause(&self) -> Result<(), Error> {
+        THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))
+    }
+
+    /// When it has to be done that begins now.
+    pub(super) fn until(&self) -> u64 {
+        now() + ticks(self.milliseconds * 1000)
+    }
+
     /// Does it.
     fn exchange(&self) -> Result<u64, Error> {
-        if self.goes_on {
-            return self.succeed();
-        }
         let path = Line::<64>::of(format_args!("{}.successor", self.name()));
         // Who has none has no state.
         let successor = match PORTALS.open_object::<dyn Successor>(path.text()) {
@@ -138,8 +160,7 @@ impl Job {
 
     /// Lets another scheduler take over, or the former go on.
     fn succeed(&self) -> Result<u64, Error> {
-        let until = now() + ticks(self.milliseconds * 1000);
-        let taken = INSTANCES.exchange(self.instance, self.successor, true, until);
+        let taken = INSTANCES.exchange(self.instance, self.successor, true, self.until());
         // Nothing is on trial: it has taken over or not.
         INSTANCES.settle(self.instance)?;
         taken.map_err(|error| {
@@ -153,22 +174,23 @@ impl Job {
 
     /// The same, with what takes its state over.
     fn exchange_by(&self, successor: Option<&Object<dyn Successor>>) -> Result<u64, Error> {
-        let until = now() + ticks(self.milliseconds * 1000);
+        let until = self.until();
         self.hold(until)?;
         let began = now();
         let done = self.drain(successor, until).and_then(|()| self.exchange_held(successor, until));
         let waited = DOMAIN_PORTALS.release(self.instance);
         let waited = waited.map(|()| now() - began);
-        done.and(waited)
+        // Nobody waits for that; behind an error it is settled.
+        done.and_then(|()| INSTANCES.settle(self.instance)).and(waited)
     }
 
     /// Lets callers wait.
-    fn hold(&self, until: u64) -> Result<(), Error> {
+    pub(super) fn hold(&self, until: u64) -> Result<(), Error> {
         loop {
-            match DOMAIN_PORTALS.hold(self.instance) {
+            match DOMAIN_PORTALS.hold(self.instance, self.how == Exchange::InPlace) {
                 // Who waited for the last one has not gone on yet.
                 Err(Error::Busy) if now() < until => {
-                    THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
+                    self.pause()?;
                 }
                 held => {
                     let why = "some call to it cannot be made to wait";
@@ -179,7 +201,11 @@ impl Job {
     }
 
     /// Waits until the last caller has left.
-    fn drain(&self, successor: Option<&Object<dyn Successor>>, until: u64) -> Result<(), Error> {
+    pub(super) fn drain(
+        &self,
+        successor: Option<&Object<dyn Successor>>,
+        until: u64,
+    ) -> Result<(), Error> {
         let mut called = false;
         while !DOMAIN_PORTALS.is_quiet(self.instance)? {
             if now() > until {
@@ -194,7 +220,7 @@ impl Job {
                 home.map_err(|error| self.failed(error, "it does not call its callers home"))?;
                 called = true;
             }
-            THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
+            self.pause()?;
         }
         Ok(())
     }
@@ -234,10 +260,10 @@ impl Job {
                 import().map_err(|error| self.failed(error, why))
             });
             if replaced.is_ok() {
-                return INSTANCES.settle(instance);
+                return Ok(());
             }
             // As long again, for what has served already.
-            let until = now() + ticks(self.milliseconds * 1000);
+            let until = self.until();
             let is_back = match exchanged {
                 Ok(_) | Err(Error::Dead | Error::TimedOut) => {
                     INSTANCES.exchange(instance, other, false, until).map(drop)
@@ -249,7 +275,7 @@ impl Job {
                 loop {
                     match import() {
                         Err(Error::Dead | Error::NotReady) if now() < until => {
-                            THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
+                            self.pause()?;
                         }
                         imported => return imported,
                     }

@@ -13,6 +13,7 @@ mod machine {
     mod failure;
     mod fetch;
     mod fork;
+    mod in_place;
     mod load;
     mod replace;
     mod startup;

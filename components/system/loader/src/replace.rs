@@ -3,10 +3,12 @@
 use super::component::{DOMAIN_MEMORY, HeadBytes, INSTANCES};
 use super::exchange::{self, Job};
 use super::failure::failed;
+use super::in_place;
 use super::load::{Place, Source, connect_imports, fill, give_back, lacking};
 use cairn::{Error, InstanceId};
 use cairn_abi::RegionId;
 use cairn_abi::address::region;
+use cairn_interfaces::Exchange;
 use cairn_loader::placement::Placement;
 
 /// Longest time that one may take.
@@ -21,7 +23,7 @@ pub fn replace(
     package: &str,
     milliseconds: u64,
 ) -> Result<u64, Error> {
-    let (instance, goes_on) = INSTANCES.replaceable(name).map_err(|error| {
+    let refused = |error| {
         let why = match error {
             Error::NotFound => "there is no such instance",
             Error::NotAllowed => "the system ends with it",
@@ -29,14 +31,22 @@ pub fn replace(
             error => error.text(),
         };
         failed(error, format_args!("cannot replace `{name}`: {why}"))
-    })?;
+    };
+    let (instance, how) = INSTANCES.replaceable(name).map_err(refused)?;
+    let how = match (in_place::is_offered(name).map_err(refused)?, how) {
+        (true, _) => Exchange::InPlace,
+        (false, Exchange::InPlace) => return Err(refused(Error::NotAllowed)),
+        (false, how) => how,
+    };
+    let in_place = how == Exchange::InPlace;
     let mut fetched = None;
     let source = Source::fetch(&mut fetched, buffer, package)?;
-    let made = DOMAIN_MEMORY.make_successor(parent, instance, source.head_bytes);
+    let made = DOMAIN_MEMORY.make_successor(parent, instance, source.head_bytes, in_place);
     let (number, at) = made.map_err(|error| {
         let why = match error {
             Error::VersionMismatch => "it does not serve all that the other serves",
             Error::TooLarge => "there is no room for it in the region of the other",
+            Error::NotSupported if in_place => "who keeps its state in place has no heap, and is alone in a protection domain",
             Error::NotSupported => {
                 "who is in the kernel domain, shares its domain, has memory for DMA or another use of floating point cannot be replaced"
             }
@@ -53,5 +63,5 @@ pub fn replace(
         give_back(number, name);
     })?;
     let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
-    exchange::run(Job::new((instance, goes_on), number, name, milliseconds))
+    exchange::run(Job::new((instance, number), name, milliseconds, how))
 }

@@ -4,6 +4,7 @@ mod loading;
 mod windows;
 
 use cairn::cached::Cached;
+use cairn::in_place::State as InPlace;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
@@ -27,7 +28,10 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Most bytes of a `peek`, as many as a portal copies.
 const PEEK_MAXIMUM: usize = 64;
 
-static STATE: State = State::empty();
+/// All that lasts, which names nothing of this content: a successor goes on with it.
+static STATE: InPlace<State> = InPlace::new(State::empty());
+/// Raise it with each change of what is in there.
+const STATE_VERSION: u64 = 1;
 /// What every call looks for: that takes longer than most of them.
 static MANAGER: Cached<Manager<'static>> = Cached::new();
 /// Bits of instances of which it was said that something is lacking, for each [`Lack`].
@@ -46,6 +50,7 @@ cairn::component! {
         statistics: interfaces::MemoryStatistics = SERVER,
         paging: interfaces::Paging = SERVER,
         windows: interfaces::Windows = SERVER,
+        in_place: interfaces::InPlace = SERVER,
     },
     main: main,
 }
@@ -120,6 +125,16 @@ fn charged<T>(
             }
         })
     })
+}
+
+impl interfaces::InPlace for Server {
+    fn state(&self) -> Result<interfaces::StatePlace, Error> {
+        Ok(interfaces::StatePlace::of(&STATE, STATE_VERSION))
+    }
+
+    fn version(&self, text: WriteWindow<'_>) -> Result<usize, Error> {
+        text.write(0, env!("CARGO_PKG_VERSION").as_bytes())
+    }
 }
 
 impl interfaces::Memory for Server {

@@ -4,6 +4,7 @@
 //! [`Manager::finish`]. Its page table leads nowhere until then, so that nobody reaches a page before its content is there. Whatever
 //! fails, [`Manager::retire`] takes all back.
 
+mod beside;
 mod finish;
 mod fork;
 mod give;

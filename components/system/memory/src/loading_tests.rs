@@ -15,6 +15,7 @@ use cairn_loader::placement::{Placement, Wanted};
 use core::sync::atomic::Ordering::Relaxed;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+mod beside;
 mod forked;
 mod paged;
 mod random;

@@ -15,6 +15,10 @@ pub(crate) enum Stage {
     Made,
     /// It has all of it.
     Whole,
+    /// Its content, a successor's, is mapped beside that of the instance.
+    Beside,
+    /// Its content is the former one of the instance, which is mapped beside that still.
+    Former,
     /// A thread is at work on it.
     Changing,
 }

@@ -1,6 +1,7 @@
 //! The record's exports and the additions, behind the interfaces.
 
 use cairn::Error;
+use cairn::in_place::State;
 use cairn::record::Record;
 use cairn::text::Line;
 use cairn::window::{ReadWindow, WriteWindow};
@@ -16,13 +17,17 @@ use core::fmt::{Arguments, Write};
 
 struct Server;
 static SERVER: Server = Server;
-static ADDITIONS: Additions = Additions::new(RUN_TIME_NAMES);
+/// All that lasts, which names nothing of this content: a successor goes on with it.
+static ADDITIONS: State<Additions> = State::new(Additions::new(RUN_TIME_NAMES));
+/// Raise it with each change of what is in there.
+const STATE_VERSION: u64 = 1;
 
 cairn::component! {
     name: "names",
     exports: {
         names: interfaces::Names = SERVER,
         control: interfaces::NameControl = SERVER,
+        in_place: interfaces::InPlace = SERVER,
     },
 }
 
@@ -189,6 +194,16 @@ impl interfaces::Names for Server {
         let room = LINE - described.bytes().len();
         let _ = described.write_str(whole_entries(meanings, room));
         text.write(0, described.bytes())
+    }
+}
+
+impl interfaces::InPlace for Server {
+    fn state(&self) -> Result<interfaces::StatePlace, Error> {
+        Ok(interfaces::StatePlace::of(&ADDITIONS, STATE_VERSION))
+    }
+
+    fn version(&self, text: WriteWindow<'_>) -> Result<usize, Error> {
+        text.write(0, env!("CARGO_PKG_VERSION").as_bytes())
     }
 }
 

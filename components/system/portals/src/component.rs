@@ -10,6 +10,7 @@ use crate::describe::counters_used;
 use crate::memory::Memory;
 use cairn::component::Interface;
 use cairn::exclusive::Exclusive;
+use cairn::in_place::State as InPlace;
 use cairn::measure::{Cost, Stamp};
 use cairn::sync::methods::A_LOCK;
 use cairn::window::ReadWindow;
@@ -38,16 +39,36 @@ static SERVER: Server = Server;
 /// Bytes of the signatures of most interfaces.
 const SHORT: usize = 64;
 
-/// The one manager, and what it reaches, once it has begun.
-static STATE: Exclusive<State> = Exclusive::new(State { manager: Manager::EMPTY, machine: None });
+/// All that lasts: a successor goes on with it. What in it names something of this content, [`renew`] says.
+static KEPT: InPlace<Kept> = InPlace::new(Kept {
+    state: Exclusive::new(State { manager: Manager::EMPTY, machine: None }),
+    domains: [const { AtomicU16::new(0) }; INSTANCES_MAXIMUM],
+    lock: AtomicU32::new(0),
+    table_entries: AtomicU16::new(0),
+});
+/// Raise it with each change of what is in there.
+const STATE_VERSION: u64 = 1;
 
-/// Each instance's domain as the record has it, zero where it has none: known without the lock once the manager has begun.
-static DOMAINS: [AtomicU16; INSTANCES_MAXIMUM] = [const { AtomicU16::new(0) }; INSTANCES_MAXIMUM];
+struct Kept {
+    /// The one manager, and what it reaches, once it has begun.
+    state: Exclusive<State>,
+    /// Each instance's domain as the record has it, zero where it has none: known without the lock once the manager has begun.
+    domains: [AtomicU16; INSTANCES_MAXIMUM],
+    /// First portal of the lock around the manager, when it has been started.
+    lock: AtomicU32,
+    /// Entries of the portal tables, known with the domains.
+    table_entries: AtomicU16,
+}
 
 struct State {
     manager: Manager,
     machine: Option<Memory>,
 }
+
+const SYNCHRONISATION: Interfaces = Interfaces {
+    semaphore: &<dyn interfaces::Semaphore>::DESCRIPTOR,
+    lock: &<dyn interfaces::Lock>::DESCRIPTOR,
+};
 
 cairn::component! {
     name: "portals",
@@ -66,6 +87,7 @@ cairn::component! {
         connections: interfaces::Connections = SERVER,
         grants: interfaces::Grants = SERVER,
         interposition: interfaces::Interposition = SERVER,
+        in_place: interfaces::InPlace = SERVER,
     },
     main: main,
 }
@@ -79,10 +101,7 @@ const _: () = assert!(
         && <dyn interfaces::Lock>::DESCRIPTOR.method_count == LOCK_PORTALS
 );
 
-/// First portal of the lock around the manager, when it has been started.
-static LOCK: AtomicU32 = AtomicU32::new(0);
-/// Entries of the portal tables, known with the domains.
-static TABLE_ENTRIES: AtomicU16 = AtomicU16::new(0);
+/// Of this content.
 static PHASE: AtomicU8 = AtomicU8::new(UNTOUCHED);
 const UNTOUCHED: u8 = 0;
 const STARTING: u8 = 1;
@@ -101,10 +120,13 @@ fn start() -> Result<(), Error> {
     loop {
         match PHASE.compare_exchange(UNTOUCHED, STARTING, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
-                let begun = STATE.with(begin);
-                LOCK.store(begun.unwrap_or(0) as u32, Ordering::Release);
+                let begun = match KEPT.lock.load(Ordering::Acquire) {
+                    0 => KEPT.state.with(begin),
+                    // Somebody may be in the former content.
+                    _ => with_lock(|| KEPT.state.with(renew)),
+                };
                 PHASE.store(if begun.is_ok() { STARTED } else { UNTOUCHED }, Ordering::Release);
-                return begun.map(drop);
+                return begun;
             }
             Err(STARTED) => return Ok(()),
             Err(_) => THREADS.sleep_until(time::now() + time::ticks(200))?,
@@ -112,17 +134,22 @@ fn start() -> Result<(), Error> {
     }
 }
 
-fn begin(State { manager, machine }: &mut State) -> Result<u64, Error> {
+fn begin(State { manager, machine }: &mut State) -> Result<(), Error> {
     let memory = machine.insert(Memory::find()?);
-    TABLE_ENTRIES.store(memory.layout().header.table_entries as u16, Ordering::Relaxed);
+    KEPT.table_entries.store(memory.layout().header.table_entries as u16, Ordering::Relaxed);
     memory.layout().described().for_each(|one| know(one.number, one.domain));
     let own = environment::startup().instance;
-    let synchronisation = Interfaces {
-        semaphore: const { &<dyn interfaces::Semaphore>::DESCRIPTOR },
-        lock: const { &<dyn interfaces::Lock>::DESCRIPTOR },
-    };
     let counters = counters_used(memory);
-    manager.begin(memory, own, SCHEDULER.first_portal(), synchronisation, counters)
+    let lock = manager.begin(memory, own, SCHEDULER.first_portal(), SYNCHRONISATION, counters)?;
+    KEPT.lock.store(lock as u32, Ordering::Release);
+    Ok(())
+}
+
+/// This content takes over from another one.
+fn renew(State { manager, machine }: &mut State) -> Result<(), Error> {
+    machine.replace(Memory::find()?);
+    manager.renew(SYNCHRONISATION);
+    Ok(())
 }
 
 /// Says in this component's log what there is no more of, if that is why somebody got an error.
@@ -137,25 +164,33 @@ fn tell(manager: &mut Manager) {
 /// Runs `body` with the manager, one caller at a time. The lock inherits priorities.
 fn locked<R>(body: impl FnOnce(&mut Manager, &Memory) -> Result<R, Error>) -> Result<R, Error> {
     start()?;
-    let lock = interfaces::LockProxy::at(LOCK.load(Ordering::Acquire));
+    with_lock(|| {
+        KEPT.state.with(|state| match &state.machine {
+            Some(machine) => {
+                body(&mut state.manager, machine).inspect_err(|_| tell(&mut state.manager))
+            }
+            None => Err(Error::NotSupported),
+        })
+    })
+}
+
+/// Runs `body`, one caller at a time.
+#[inline(always)]
+fn with_lock<R>(body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    let lock = interfaces::LockProxy::at(KEPT.lock.load(Ordering::Acquire));
     lock.lock().map_err(|error| match error {
         // No component ends a thread that is in here; if one did, the tables would be half changed.
         LockError::OwnerEnded => panic!("a thread ended inside the portal manager"),
         LockError::Portal(error) => error,
     })?;
-    let result = STATE.with(|state| match &state.machine {
-        Some(machine) => {
-            body(&mut state.manager, machine).inspect_err(|_| tell(&mut state.manager))
-        }
-        None => Err(Error::NotSupported),
-    });
+    let result = body();
     lock.unlock()?;
     result
 }
 
 /// From now on an instance has this domain; [`DomainId`] 0: there is none.
 fn know(instance: InstanceId, domain: DomainId) {
-    if let Some(place) = DOMAINS.get(instance.index()) {
+    if let Some(place) = KEPT.domains.get(instance.index()) {
         place.store(domain.0, Ordering::Relaxed);
     }
 }
@@ -163,7 +198,7 @@ fn know(instance: InstanceId, domain: DomainId) {
 /// The domain of an instance, if it is one of the record.
 fn domain_of(instance: InstanceId) -> Result<DomainId, Error> {
     let domain =
-        || DOMAINS.get(instance.index()).map_or(0, |domain| domain.load(Ordering::Relaxed));
+        || KEPT.domains.get(instance.index()).map_or(0, |domain| domain.load(Ordering::Relaxed));
     let known = match domain() {
         0 => {
             start()?;
@@ -177,7 +212,7 @@ fn domain_of(instance: InstanceId) -> Result<DomainId, Error> {
 /// A word of a domain block.
 fn domain_word(domain: DomainId, field: i64) -> Result<u64, Error> {
     let domains = environment::section("domains").ok_or(Error::NotSupported)?;
-    let tables = Tables::of(TABLE_ENTRIES.load(Ordering::Relaxed).into());
+    let tables = Tables::of(KEPT.table_entries.load(Ordering::Relaxed).into());
     let table = tables.portal_table(domain) - address::DOMAINS;
     let at = table.wrapping_add_signed(field) as usize;
     if at >= domains.size() { Err(Error::BadArgument) } else { Ok(domains.load(at)) }

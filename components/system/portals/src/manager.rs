@@ -75,6 +75,11 @@ impl Manager {
         self.synchronisation.make(&mut self.maker, machine, own, None)
     }
 
+    /// Another content goes on with this: its interfaces are in other places.
+    pub fn renew(&mut self, interfaces: Interfaces) {
+        self.synchronisation.renew(interfaces);
+    }
+
     #[cfg(test)]
     pub(crate) fn maker(&mut self) -> &mut Maker {
         &mut self.maker

@@ -51,6 +51,11 @@ impl Synchronisation {
         Ok(())
     }
 
+    /// The interfaces, which are the same, lie elsewhere.
+    pub fn renew(&mut self, interfaces: Interfaces) {
+        self.interfaces = Some(interfaces);
+    }
+
     /// The scheduler's export of semaphores, and of locks.
     pub fn exports(&self) -> (u32, u32) {
         (self.semaphore_export, self.lock_export)

@@ -14,7 +14,7 @@ use cairn::{Caller, Error, InstanceId, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
-use cairn_interfaces as interfaces;
+use cairn_interfaces::{self as interfaces, Exchange};
 use cairn_supervisor::instances::{
     BEGIN, CRASH, EXCHANGE, KILL, MEASURE, Phase, RESTART, RETIRE, SETTLE,
 };
@@ -164,16 +164,11 @@ impl interfaces::InstanceControl for Server {
         INTERRUPTS_OFF.store(0, Relaxed);
         replacing::ask(caller.0, instance, successor, is_new)?;
         ask_for(instance, EXCHANGE)?;
-        let began = now();
         loop {
             match replacing::outcome(instance) {
                 Err(Error::WouldBlock) if now() > until => return Err(Error::TimedOut),
-                Err(Error::WouldBlock) => {
-                    // Clients wait: not much longer than it takes.
-                    let pause = ((now() - began) / 16).min(ticks(PAUSE_MICROSECONDS));
-                    let pause = pause.max(ticks(PAUSE_MICROSECONDS / 10));
-                    imports::THREADS.sleep_until(now() + pause)?;
-                }
+                // The worker ends this wait: clients wait.
+                Err(Error::WouldBlock) => replacing::wait(now() + ticks(PAUSE_MICROSECONDS)),
                 outcome => return outcome.map(|()| INTERRUPTS_OFF.load(Relaxed) / run_rate()),
             }
         }
@@ -185,15 +180,17 @@ impl interfaces::InstanceControl for Server {
         ask(instance, SETTLE)
     }
 
-    fn replaceable(&self, name: ReadWindow<'_>) -> Result<(InstanceId, bool), Error> {
+    fn replaceable(&self, name: ReadWindow<'_>) -> Result<(InstanceId, Exchange), Error> {
         let record = named(name)?;
         match state(record.leader).phase() {
-            Phase::Alive | Phase::Tried | Phase::Asleep
-                if record.essential == 0 || begun()?.scheduler() == Some(record.domain) =>
-            {
-                Ok((record.number, record.essential != 0))
+            Phase::Alive | Phase::Tried | Phase::Asleep => {
+                let how = match record.essential {
+                    0 => Exchange::Restart,
+                    _ if begun()?.scheduler() == Some(record.domain) => Exchange::Succession,
+                    _ => Exchange::InPlace,
+                };
+                Ok((record.number, how))
             }
-            Phase::Alive | Phase::Tried | Phase::Asleep => Err(Error::NotAllowed),
             _ => Err(Error::Dead),
         }
     }

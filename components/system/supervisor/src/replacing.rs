@@ -8,7 +8,7 @@ use crate::component as imports;
 use crate::ready;
 use crate::reason::Reason;
 use crate::system::{INSTANCES, System, state};
-use cairn::time::now;
+use cairn::time::{now, own_thread};
 use cairn::{Error, InstanceId};
 use cairn_abi::record::Instance;
 use cairn_supervisor::instances::Phase;
@@ -24,6 +24,9 @@ static IS_NEW: AtomicU16 = AtomicU16::new(0);
 /// When it got it, and what became of that: a status as a portal has it.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 static STATUS: AtomicI64 = AtomicI64::new(0);
+
+/// The name of the thread that waits for what becomes of that; 0: none.
+static WAITING: AtomicU64 = AtomicU64::new(0);
 
 /// An instance is to get the content of another number, says the loader; the worker does the rest.
 pub fn ask(
@@ -69,6 +72,23 @@ pub fn outcome(instance: InstanceId) -> Result<(), Error> {
         Phase::Alive => Ok(()),
         _ if state.died.load(Relaxed) > TAKEN.load(Relaxed) => Err(Error::Dead),
         _ => Err(Error::WouldBlock),
+    }
+}
+
+/// Waits, until this time at most, for the outcome, perhaps in vain: it may have come just before.
+pub fn wait(until: u64) {
+    let name = imports::SCHEDULING.thread(own_thread()).map_or(0, |thread| thread.name);
+    WAITING.store(name, Relaxed);
+    let _ = imports::THREADS.sleep_until(until);
+    WAITING.store(0, Relaxed);
+}
+
+/// Ends the wait for the outcome if there is one.
+pub fn tell() {
+    let (waiting, trial) = (WAITING.load(Relaxed), InstanceId(TRIAL.load(Relaxed)));
+    if waiting != 0 && outcome(trial) != Err(Error::WouldBlock) {
+        WAITING.store(0, Relaxed);
+        let _ = imports::CONTROL.cancel_wait(waiting);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::look::WORKER;
 use crate::printer::{self, Printer};
 use crate::ready;
 use crate::reason::Reason;
+use crate::replacing;
 use crate::runaway;
 use crate::starvation;
 use crate::system::{INSTANCES, STANDING, System, state};
@@ -68,6 +69,7 @@ pub fn main() {
         if is_called {
             system.take_up();
         }
+        replacing::tell();
         printer.start();
         let (look_at, look_priority) = printer.look(&system);
         let (next, priority) = system.next_work(printer.keeping());

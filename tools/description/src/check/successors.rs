@@ -45,10 +45,12 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     if instance.role == Some(Role::Loader) {
         return Some(of_role("expected another one than who replaces the others"));
     }
-    if *instance.essential && !is_scheduler {
+    // Whoever keeps its state in place has no end of its life.
+    let in_place = instance.exports.iter().any(|export| *export.name == "in_place");
+    if *instance.essential && !in_place && !is_scheduler {
         return Some(Obstacle {
-            expected: "expected an instance without which the system goes on: its life ends when it is replaced",
-            help: "write `essential = false` if the system does without it, or remove this package",
+            expected: "expected an instance without which the system goes on, since its life ends when it is replaced, or one with an export `in_place`",
+            help: "write `essential = false` if the system does without it, open its export `in_place` to the loader if it has one, or remove this package",
             place: &instance.essential.place,
             note: "it is essential: the system ends with it".to_owned(),
         });

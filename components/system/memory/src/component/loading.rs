@@ -50,8 +50,23 @@ impl interfaces::DomainMemory for Server {
         parent: InstanceId,
         of: InstanceId,
         head: ReadWindow<'_>,
+        in_place: bool,
     ) -> Result<(InstanceId, u64), Error> {
-        with_head(head, |head| with(|manager| manager.make_successor(parent, of, head)))
+        with_head(head, |head| with(|manager| manager.make_successor(parent, of, head, in_place)))
+    }
+
+    fn join(&self, successor: InstanceId) -> Result<(), Error> {
+        with(|manager| manager.join(successor))
+    }
+
+    fn keep_state(
+        &self,
+        successor: InstanceId,
+        from: u64,
+        to: u64,
+        pages: u64,
+    ) -> Result<(), Error> {
+        with(|manager| manager.keep_state(successor, (from, to), pages))
     }
 
     fn give(

@@ -27,6 +27,9 @@ impl Manager<'_> {
         if number.take(Stage::Made).is_ok() {
             return self.take_back(instance);
         }
+        if number.take(Stage::Beside).or_else(|_| number.take(Stage::Former)).is_ok() {
+            return self.part(instance).and_then(|()| self.take_back(instance));
+        }
         let is_described = match number.take(Stage::Whole) {
             Err(Error::NotFound) => {
                 self.account(instance)?;

@@ -50,17 +50,23 @@ impl<'a> Manager<'a> {
     /// beginning of the instance's region its image begins.
     ///
     /// `VersionMismatch`: it does not serve all that the other serves; `NotSupported`: the content of that one cannot be exchanged;
-    /// `TooLarge`: its region or places do not hold the successor; `Busy`: it has another successor already.
+    /// `TooLarge`: its region or places do not hold the successor; `Busy`: it has another successor already. `in_place`: it is to be
+    /// [beside](Manager::join) the other.
     pub fn make_successor(
         &self,
         parent: InstanceId,
         of: InstanceId,
         head: &Head,
+        in_place: bool,
     ) -> Result<(InstanceId, u64), Error> {
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
+        // What it has of its heap another content does not know.
+        if in_place && head.numbers().heap != 0 {
+            return Err(Error::NotSupported);
+        }
         let name = name_of_successor(&record.name());
-        let placement = self.place_for(record, head);
+        let placement = self.place_for(record, head, in_place);
         if placement.end() > record.entries_span() {
             return Err(Error::TooLarge);
         }
@@ -98,36 +104,26 @@ impl<'a> Manager<'a> {
     }
 
     /// Where a successor lies: where its predecessor was, if the stacks of its clients are behind it, or else behind all that there is.
-    fn place_for(&self, record: Entry<Instance>, head: &Head) -> Placement {
+    fn place_for(&self, record: Entry<Instance>, head: &Head, in_place: bool) -> Placement {
         let (wanted, region) = (head.wanted(0), record.region());
         let start = record.start_address();
         let home = Placement::new(&wanted, region);
-        if record.run_to_completion() != 0 {
-            // Both are there for a while.
-            let own = self
-                .segments_of(record)
-                .map(|one| one.address() - start..one.address() + one.size() - start);
-            let (first, end) = own
-                .fold((u64::MAX, 0), |(first, end), one| (first.min(one.start), end.max(one.end)));
-            return match home.end() <= first {
-                true => home,
-                false => Placement::at(
-                    &wanted,
-                    end.next_multiple_of(ACTIVATION_STRIDE) + ACTIVATION_STRIDE,
-                    region,
-                ),
-            };
-        }
-        // Where they grow, too.
-        let growth = self.segments_of(record);
-        let growth = growth.filter(|one| one.content() == CONTENT_CLIENT_GROWTH);
-        let lowest =
-            growth.chain(self.client_stacks(record)).map(|one| one.address() - start).min();
+        // Both are there for a while.
+        let in_place = in_place || record.run_to_completion() != 0;
+        // Where stacks of clients grow, too.
+        let is_clients = |one: &Entry<Segment>| {
+            matches!(one.content(), CONTENT_CLIENT_STACK | CONTENT_CLIENT_GROWTH)
+        };
+        let staying = || self.segments_of(record).filter(move |one| in_place || is_clients(one));
         // The page below a stack stays unmapped.
-        if lowest.is_none_or(|lowest| home.end() <= lowest - PAGE_SIZE) {
+        let is_apart = |one: Entry<Segment>| {
+            let from = one.address() - start;
+            home.end() <= from - PAGE_SIZE || from + one.size() <= home.image().start
+        };
+        if staying().all(is_apart) {
             return home;
         }
-        let ends = self.client_stacks(record).map(|one| one.address() + one.size() - start);
+        let ends = staying().map(|one| one.address() + one.size() - start);
         let behind = ends.map(Placement::windows).max().unwrap_or_default();
         let at = behind.next_multiple_of(ACTIVATION_STRIDE) + ACTIVATION_STRIDE;
         Placement::at(&wanted, at, region)

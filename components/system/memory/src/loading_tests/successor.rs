@@ -5,7 +5,7 @@ use cairn_abi::startup::Startup;
 use std::mem::offset_of;
 
 /// A whole instance that has no memory for DMA.
-fn loaded(world: &World) -> InstanceId {
+pub(super) fn loaded(world: &World) -> InstanceId {
     let number = load(world, ONE, "valve", &head()).unwrap();
     let start = world.manager().place(number).unwrap().start_address();
     let (startup, _) = world.page(number, start + STARTUP_OFFSET).unwrap();
@@ -15,9 +15,18 @@ fn loaded(world: &World) -> InstanceId {
 
 /// A whole successor of an instance, of the writer's package, whose words differ from those of a first life by their pages.
 fn successor(world: &World, of: InstanceId, head: &[u8]) -> (InstanceId, u64) {
+    successor_by(world, of, head, false)
+}
+
+pub(super) fn successor_by(
+    world: &World,
+    of: InstanceId,
+    head: &[u8],
+    in_place: bool,
+) -> (InstanceId, u64) {
     let manager = world.manager();
     let read = Head::read(head).unwrap();
-    let (number, at) = manager.make_successor(ONE, of, &read).unwrap();
+    let (number, at) = manager.make_successor(ONE, of, &read, in_place).unwrap();
     let startup = (STARTUP_OFFSET, PAGE_SIZE, CONTENT_CONSTANTS);
     let segments = read.segments().map(|one| (at + one.offset, one.file_size, one.content));
     for (offset, size, content) in segments.chain([startup]) {
@@ -43,7 +52,7 @@ fn begin(world: &World, instance: InstanceId) {
 }
 
 /// What is in a page of an instance, its first word.
-fn first_word(world: &World, instance: InstanceId, address: u64) -> Option<i64> {
+pub(super) fn first_word(world: &World, instance: InstanceId, address: u64) -> Option<i64> {
     let (physical, _) = world.page(instance, address)?;
     Some(world.word(physical).load(Relaxed))
 }
@@ -67,7 +76,7 @@ fn a_successor_takes_the_place_of_the_content_and_gives_it_back() {
     let image = start + at;
     assert_eq!(manager.exchange(number, next), Err(Error::Busy), "it lives");
     assert_eq!(
-        manager.make_successor(ONE, number, &Head::read(&head()).unwrap()),
+        manager.make_successor(ONE, number, &Head::read(&head()).unwrap(), false),
         Err(Error::Busy),
         "it has one"
     );
@@ -128,7 +137,7 @@ fn a_larger_one_lies_behind_all_that_there_is() {
         (writer.numbers.image_size, writer.numbers.memory) = (100 * PAGE, 16 * PAGE_SIZE);
     });
     let read = Head::read(&larger).unwrap();
-    let (next, at) = manager.make_successor(ONE, number, &read).unwrap();
+    let (next, at) = manager.make_successor(ONE, number, &read, false).unwrap();
     let record = manager.record(number).unwrap();
     assert!(at > placement(number, &manager).end());
     manager.retire(next).unwrap();
@@ -154,7 +163,7 @@ fn who_does_not_serve_the_same_is_no_successor() {
     let manager = world.manager();
     let number = loaded(&world);
     let refused = |of: InstanceId, head: &[u8]| {
-        manager.make_successor(ONE, of, &Head::read(head).unwrap()).map(drop)
+        manager.make_successor(ONE, of, &Head::read(head).unwrap(), false).map(drop)
     };
     let version = head_with(|writer| writer.exports[0].version += 1);
     assert_eq!(refused(number, &version), Err(Error::VersionMismatch));

@@ -1,10 +1,10 @@
 //! Instances that come and go while the system runs.
 
-use super::{NAMES, Server, know, locked, who};
-use cairn::window::ReadWindow;
+use super::{KEPT, NAMES, STATE_VERSION, Server, know, locked, who};
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, DomainId, Error, InstanceId};
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
-use cairn_interfaces::{DomainPortals, PAIRS_SIZE, RUN_TIME_NAMES};
+use cairn_interfaces::{DomainPortals, InPlace, PAIRS_SIZE, RUN_TIME_NAMES, StatePlace};
 use cairn_portals::known::Known;
 use cairn_portals::machine::Machine;
 use cairn_portals::registrations::NAME_MAXIMUM;
@@ -60,9 +60,9 @@ impl DomainPortals for Server {
         })
     }
 
-    fn hold(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
+    fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error> {
         let holder = who(caller)?;
-        locked(|manager, machine| manager.begin_hold(machine, holder, instance))?;
+        locked(|manager, machine| manager.begin_hold(machine, holder, instance, in_place))?;
         loop {
             match locked(|manager, machine| manager.hold_step(machine, caller.0, instance)) {
                 Ok(true) => return Ok(()),
@@ -78,6 +78,10 @@ impl DomainPortals for Server {
 
     fn is_quiet(&self, caller: Caller, instance: InstanceId) -> Result<bool, Error> {
         locked(|manager, machine| manager.is_quiet(machine, instance, caller.0))
+    }
+
+    fn lead(&self, caller: Caller, first: u64, to: InstanceId) -> Result<(), Error> {
+        locked(|manager, machine| manager.lead(machine, caller.0, first, to))
     }
 
     fn leave_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error> {
@@ -101,5 +105,15 @@ impl DomainPortals for Server {
     fn release(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
         while !locked(|manager, machine| manager.release_step(machine, caller.0, instance))? {}
         Ok(())
+    }
+}
+
+impl InPlace for Server {
+    fn state(&self) -> Result<StatePlace, Error> {
+        Ok(StatePlace::of(&KEPT, STATE_VERSION))
+    }
+
+    fn version(&self, text: WriteWindow<'_>) -> Result<usize, Error> {
+        text.write(0, env!("CARGO_PKG_VERSION").as_bytes())
     }
 }

@@ -16,7 +16,7 @@ use crate::machine::{Layout, Machine};
 use crate::wraps::{WRAPS_MAXIMUM, Wrap};
 use cairn_abi::domain::{BLOCKS_MAXIMUM, HELD_QUEUE, stack_queue};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
-use cairn_abi::record::{Instance, Method, Portal};
+use cairn_abi::record::{Export, Instance, Method, Portal};
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::generate::place;
 use cairn_portal::literal::*;
@@ -46,6 +46,8 @@ pub(super) struct Hold {
     /// Whose calls to it go on.
     holder: InstanceId,
     phase: Phase,
+    /// Its content is exchanged while it lives.
+    in_place: bool,
     /// Of the walk.
     place: usize,
     /// Instances whose last life left what others have of it to the next.
@@ -58,6 +60,7 @@ impl Hold {
         held: NO_INSTANCE,
         holder: NO_INSTANCE,
         phase: Phase::Asking,
+        in_place: false,
         place: 0,
         successors: [false; INSTANCES_MAXIMUM],
     };
@@ -100,9 +103,12 @@ impl Maker {
         }
     }
 
-    /// The holder's calls do not wait, nor the held one's own.
+    /// The holder's calls do not wait, nor the held one's own. Nor, if no life ends, those without which the holder's own death would not be
+    /// served.
     fn can_wait(&self, client: InstanceId) -> bool {
-        client != self.hold.holder && client != self.hold.held
+        let Hold { held, holder, in_place, .. } = self.hold;
+        let is_essential = || self.instances.get(client).is_ok_and(|record| record.essential != 0);
+        client != holder && client != held && !(in_place && is_essential())
     }
 
     /// Whether an instance stands between others.
@@ -111,12 +117,13 @@ impl Maker {
             || self.wraps.wraps.all().iter().any(|wrap| wrap.rule.interposer == instance)
     }
 
-    /// Begins to hold an instance, in [steps](Maker::hold_step).
+    /// Begins to hold an instance, in [steps](Maker::hold_step). `in_place`: its content is exchanged while it lives.
     pub fn begin_hold<M: Machine>(
         &mut self,
         machine: &M,
         holder: InstanceId,
         held: InstanceId,
+        in_place: bool,
     ) -> Result<(), Error> {
         let record = self.living(machine, held)?;
         if holder == held {
@@ -130,8 +137,7 @@ impl Maker {
         if record.run_to_completion != 0
             || record.in_kernel != 0
             || !self.instances.is_alone(record)
-            || held == self.own
-            || serves_here
+            || (!in_place && (held == self.own || serves_here))
             || machine.provided_by(held).next().is_some()
             || self.is_interposer(held)
         {
@@ -143,6 +149,7 @@ impl Maker {
         }
         let hold = &mut self.hold;
         (hold.held, hold.holder, hold.phase, hold.place) = (held, holder, Phase::Asking, 0);
+        hold.in_place = in_place;
         Ok(())
     }
 
@@ -187,7 +194,12 @@ impl Maker {
         if self.hold.phase != Phase::Releasing {
             (self.hold.phase, self.hold.place) = (Phase::Releasing, 0);
         }
+        let record = self.instances.get(held).ok().filter(|_| self.hold.in_place);
         let next = self.walk(machine, held, self.hold.place, |lead| {
+            // Its holder may have died before it could have it done.
+            if let Some(record) = record {
+                lead_into(machine, lead, record);
+            }
             set(machine, lead.code, LITERAL_QUEUE, own_queue(machine, lead.code));
         });
         match next {
@@ -222,16 +234,41 @@ impl Maker {
         if self.held() != Some(held) || self.hold.phase != Phase::On {
             return Err(Error::NotAllowed);
         }
-        if !self.is_quiet(machine, held, NO_INSTANCE) {
+        if !self.hold.in_place && !self.is_quiet(machine, held, NO_INSTANCE) {
             return Err(Error::Busy);
         }
-        let Instance { stub, .. } = *record;
-        Ok(self.walk(machine, held, at, |lead| {
-            if let Some(entry) = lead.entry {
-                set(machine, lead.code, LITERAL_ENTRY, entry);
-            }
-            set(machine, lead.code, LITERAL_STUB, stub);
-        }))
+        Ok(self.walk(machine, held, at, |lead| lead_into(machine, lead, record)))
+    }
+
+    /// The portals of the holder from the index `first` on, which lead to an export of the held one, enter the content of a successor that
+    /// is joined to it, or what the record says of it itself.
+    pub fn lead_holder<M: Machine>(
+        &self,
+        machine: &M,
+        holder: InstanceId,
+        first: u64,
+        to: InstanceId,
+    ) -> Result<(), Error> {
+        let held = self.held().filter(|held| self.is_held_by(holder, *held));
+        let held = held.filter(|_| self.hold.phase == Phase::On && self.hold.in_place);
+        let held = held.ok_or(Error::NotAllowed)?;
+        let (layout, block) = (machine.layout(), self.blocks.get(self.blocks.at(holder, first)?));
+        let record = layout.instance(to)?;
+        let Kind::Export(number) = block.kind else { return Err(Error::BadArgument) };
+        let export = layout.export(number as usize)?;
+        if block.server != held || (to != held && record.successor_of != held) {
+            return Err(Error::BadArgument);
+        }
+        let is_it = |other: &&Export| {
+            (other.instance, other.is_object) == (to, 0)
+                && (other.name, other.version) == (export.name, export.version)
+        };
+        let other = layout.exports.iter().find(is_it).ok_or(Error::VersionMismatch)?;
+        let methods = layout.methods_of(other);
+        for (lead, method) in self.leads_of_block(machine, held, block).zip(methods) {
+            lead_into(machine, &Lead { entry: Some(method.entry), ..lead }, record);
+        }
+        Ok(())
     }
 
     /// Whether no thread is in a call to a server, but for those of one client.
@@ -422,6 +459,14 @@ fn entry<M: Machine>(machine: &M, kind: Kind, method: usize) -> Option<u64> {
     let export = machine.layout().export(export as usize).ok()?;
     let method: &Method = machine.layout().methods_of(export).get(method)?;
     Some(method.entry)
+}
+
+/// Lets a portal enter the content of which the record says this.
+fn lead_into<M: Machine>(machine: &M, lead: &Lead, record: &Instance) {
+    if let Some(entry) = lead.entry {
+        set(machine, lead.code, LITERAL_ENTRY, entry);
+    }
+    set(machine, lead.code, LITERAL_STUB, record.stub);
 }
 
 /// The queue to which a call portal's return portal gives back what it took; zero: it takes nothing.

@@ -12,9 +12,21 @@ impl Manager {
         machine: &M,
         holder: Client,
         held: InstanceId,
+        in_place: bool,
     ) -> Result<(), Error> {
         let holder = holder.alive(machine)?;
-        self.maker.begin_hold(machine, holder, held)
+        self.maker.begin_hold(machine, holder, held, in_place)
+    }
+
+    /// The holder's portals from an index on enter the content of a successor that is joined, or what the record says of the held one.
+    pub fn lead<M: Machine>(
+        &self,
+        machine: &M,
+        holder: InstanceId,
+        first: u64,
+        to: InstanceId,
+    ) -> Result<(), Error> {
+        self.maker.lead_holder(machine, holder, first, to)
     }
 
     /// A step of holding; whether it was the last. After an error nothing is held.

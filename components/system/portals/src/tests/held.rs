@@ -1,5 +1,6 @@
 //! Instances that are held: whatever leads to one waits, is exchanged, and goes on, whatever else happens meanwhile.
 
+mod in_place;
 mod repointed;
 
 use super::*;
@@ -19,8 +20,12 @@ const ALL: Rights = Rights { methods: u32::MAX, passes: 0, uses: 0, until: 0 };
 
 impl World {
     fn hold(&mut self, held: InstanceId) -> Result<(), Error> {
+        self.hold_by(held, false)
+    }
+
+    fn hold_by(&mut self, held: InstanceId, in_place: bool) -> Result<(), Error> {
         let World { machine, manager } = self;
-        manager.begin_hold(machine, client(HOLDER), held)?;
+        manager.begin_hold(machine, client(HOLDER), held, in_place)?;
         while !manager.hold_step(machine, HOLDER, held)? {}
         Ok(())
     }
@@ -233,7 +238,10 @@ fn who_cannot_be_held_is_not() {
         assert_eq!(world.manager.maker().held(), None);
     }
     let World { machine, manager } = &mut world;
-    assert_eq!(manager.begin_hold(machine, client(CLIENT), SECOND), Err(Error::NotSupported));
+    assert_eq!(
+        manager.begin_hold(machine, client(CLIENT), SECOND, false),
+        Err(Error::NotSupported)
+    );
     assert_eq!(world.check(SERVER, false) + world.leads_to(OTHER).len(), before);
     world.machine.set_alive(SERVER, false);
     assert_eq!(world.hold(SERVER), Err(Error::Dead));
@@ -370,7 +378,7 @@ fn the_death_of_the_holder_releases_however_far_it_came() {
                 world.put_between();
             }
             let World { machine, manager } = &mut world;
-            manager.begin_hold(machine, client(HOLDER), SERVER).unwrap();
+            manager.begin_hold(machine, client(HOLDER), SERVER, false).unwrap();
             let mut is_on = false;
             for _ in 0..steps {
                 is_on = manager.hold_step(machine, HOLDER, SERVER).unwrap();
@@ -454,7 +462,7 @@ fn nothing_is_left_out_and_nothing_stays_held() {
                 let _ = manager.exchange(machine, CLIENT, (SERVICE, to));
             }
             11 if !is_begun => {
-                manager.begin_hold(machine, client(HOLDER), SERVER).unwrap();
+                manager.begin_hold(machine, client(HOLDER), SERVER, false).unwrap();
                 is_begun = true;
             }
             11 | 12 if is_begun && !on => {

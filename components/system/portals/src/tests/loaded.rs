@@ -274,7 +274,10 @@ fn faults_of_a_range_call_its_pager_until_one_of_the_two_retires() {
         let user = world.manager.user_of(&world.machine, SERVER, CLIENT);
         assert_eq!(user, Ok(CLIENT), "it needs its pager");
         let World { machine, manager } = &mut world;
-        assert_eq!(manager.begin_hold(machine, client(SECOND), SERVER), Err(Error::NotSupported));
+        assert_eq!(
+            manager.begin_hold(machine, client(SECOND), SERVER, false),
+            Err(Error::NotSupported)
+        );
         world.machine.set_alive(CLIENT, false);
         retire(&mut world, CLIENT);
         assert_eq!((world.free(), upcalls(&world)), (free, [FATAL; 3]));

@@ -20,7 +20,7 @@ use imports::{DOMAINS, WORK};
 
 impl Keeper for Server {
     fn hold(&self, instance: InstanceId) -> Result<(), Error> {
-        DOMAINS.hold(instance)
+        DOMAINS.hold(instance, false)
     }
 
     fn is_quiet(&self, instance: InstanceId) -> Result<bool, Error> {

@@ -6,7 +6,7 @@
 use cairn::thread::Stack;
 use cairn::{Error, time};
 use cairn_app_interfaces::Echo;
-use cairn_interfaces::{Clock, Console, Logs, Packages, Portals, Threads, spawn};
+use cairn_interfaces::{Clock, Console, Logs, Memory, Packages, Portals, Threads, spawn};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -19,6 +19,7 @@ cairn::component! {
         logs: Logs,
         packages: Packages,
         echo: Echo,
+        memory: Memory,
     },
     exports: { load: Load = SERVER },
     main: main,
@@ -42,8 +43,8 @@ static LOST: AtomicU64 = AtomicU64::new(0);
 static STACKS: [Stack<8192>; CALLERS.len()] = [const { Stack::new() }; CALLERS.len()];
 
 /// Each on a thread of its own.
-const CALLERS: [fn(u64); 3] = [call_all, wait_for_timer, write];
-const PRIORITIES: [u8; 3] = [30, 45, 60];
+const CALLERS: [fn(u64); 4] = [call_all, wait_for_timer, write, manage];
+const PRIORITIES: [u8; 4] = [30, 45, 60, 58];
 /// Between two calls.
 const PAUSE_MICROSECONDS: u64 = 300;
 /// So many of them lie between two lines.
@@ -128,6 +129,24 @@ fn write(caller: u64) {
             pause();
         }
         count(caller, "terminal", terminal.proxy().write(b"whole>\n"), |()| true);
+    }
+}
+
+/// A name is opened and given up, pages are got and given back.
+fn manage(caller: u64) {
+    loop {
+        let opened = imports::PORTALS.open_object::<dyn Echo>("greeter.echo").and_then(|echo| {
+            let sum = echo.proxy().add(40, 2);
+            imports::PORTALS.close(echo.first_portal().into()).and(sum)
+        });
+        count(caller, "opened", opened, |sum| *sum == 42);
+        let pages = imports::MEMORY.pages(2).map(|pages| {
+            let before = pages.load(8);
+            pages.store(8, 7);
+            (before, pages.load(8))
+        });
+        count(caller, "pages", pages, |words| *words == (0, 7));
+        pause();
     }
 }
 

@@ -1,0 +1,81 @@
+//! The exchange of content whose instance lives on, with its state in place: of the managers, which do what replaces others, above all.
+//!
+//! The successor's content is mapped beside the other, so either can be executed whatever becomes of this, and portals are led from one to the
+//! other. Who cannot wait, because the loader's death could not be served then, may be in both: they have the same state.
+
+use super::component::{DOMAIN_MEMORY, DOMAIN_PORTALS, PORTALS};
+use super::exchange::Job;
+use cairn::text::Line;
+use cairn::time::now;
+use cairn::{Error, Object};
+use cairn_interfaces::InPlace;
+
+/// Of an instance of a name that keeps its state in place, what says so.
+fn open(name: &str) -> Result<Option<Object<dyn InPlace>>, Error> {
+    let path = Line::<64>::of(format_args!("{name}.in_place"));
+    match PORTALS.open_object::<dyn InPlace>(path.text()) {
+        Ok(state) => Ok(Some(state)),
+        Err(Error::NotFound) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn close(state: &Object<dyn InPlace>) {
+    let _ = PORTALS.close(state.first_portal().into());
+}
+
+/// Whether an instance keeps its state in place.
+pub fn is_offered(name: &str) -> Result<bool, Error> {
+    let state = open(name)?;
+    state.iter().for_each(close);
+    Ok(state.is_some())
+}
+
+impl Job {
+    /// Does it.
+    pub fn exchange_in_place(&self) -> Result<u64, Error> {
+        let state = open(self.name()).and_then(|state| state.ok_or(Error::NotFound));
+        let state = state.map_err(|error| self.failed(error, "its state cannot be kept"))?;
+        let until = self.until();
+        let done = self.hold(until).and_then(|()| {
+            let began = now();
+            let done = self.drain(None, until).and_then(|()| self.change_places(&state));
+            let released = DOMAIN_PORTALS.release(self.instance);
+            done.and(released.map(|()| now() - began))
+        });
+        close(&state);
+        done
+    }
+
+    /// Nobody is inside who could wait.
+    fn change_places(&self, state: &Object<dyn InPlace>) -> Result<(), Error> {
+        let (instance, successor) = (self.instance, self.successor);
+        let former = state.proxy().state();
+        let former = former.map_err(|error| self.failed(error, "it does not say its state"))?;
+        let joined = DOMAIN_MEMORY.join(successor);
+        joined.map_err(|error| self.failed(error, "its successor has no room beside it"))?;
+        let first = state.first_portal().into();
+        let led = DOMAIN_PORTALS.lead(first, successor).and_then(|()| state.proxy().state());
+        let kept =
+            led.and_then(|new| match (new.layout, new.pages) == (former.layout, former.pages) {
+                true => DOMAIN_MEMORY.keep_state(successor, former.at, new.at, new.pages),
+                false => Err(Error::VersionMismatch),
+            });
+        if let Err(error) = kept {
+            let _ = DOMAIN_PORTALS.lead(first, instance);
+            let why = match error {
+                Error::VersionMismatch => "its successor has its state in another layout",
+                Error::Dead => "its successor died",
+                Error::BadArgument => "its successor's state is not in its data",
+                error => error.text(),
+            };
+            return Err(self.failed(error, why));
+        }
+        // It is the other's from now on. Who was not held may be in the former content until it has left, which is soon.
+        DOMAIN_PORTALS.relink(instance)?;
+        while !DOMAIN_PORTALS.is_quiet(instance)? {
+            self.pause()?;
+        }
+        Ok(())
+    }
+}

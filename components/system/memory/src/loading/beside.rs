@@ -1,0 +1,151 @@
+//! Content that is exchanged while its instance lives: the successor's is mapped beside it ([`Manager::join`]), becomes the instance's
+//! together with the pages of its state ([`Manager::keep_state`]), and the former content goes when nobody is in it any more.
+//!
+//! Both can be executed all the time in between. So whoever does this may be the one that is exchanged, this manager too, and whatever
+//! becomes of who asked for it, portals lead to content that there is.
+
+use crate::live::Entry;
+use crate::manager::Manager;
+use crate::numbers::Stage;
+use crate::tables::WRITE;
+use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
+use cairn_abi::record::{CONTENT_GROWTH, Instance};
+use cairn_abi::{Error, InstanceId};
+use core::ops::Range;
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+impl Manager<'_> {
+    /// Maps the content of a whole successor beside that of its instance, which no portal leads to yet. `Busy`: there is something
+    /// already.
+    pub fn join(&self, successor: InstanceId) -> Result<(), Error> {
+        let number = self.state.numbers.get(successor)?;
+        number.take(Stage::Made)?;
+        let joined = self.join_pages(successor);
+        number.set(if joined.is_ok() { Stage::Beside } else { Stage::Made });
+        joined
+    }
+
+    fn join_pages(&self, successor: InstanceId) -> Result<(), Error> {
+        let theirs = self.place(successor)?;
+        if theirs.successor_of() == InstanceId(0) || theirs.memory_used() == 0 {
+            return Err(Error::BadArgument);
+        }
+        self.each_beside(successor, |ours, _| {
+            if ours.load(Relaxed) == 0 { Ok(()) } else { Err(Error::Busy) }
+        })?;
+        self.each_beside(successor, |ours, theirs| {
+            ours.store(theirs.swap(0, Relaxed), Relaxed);
+            Ok(())
+        })?;
+        self.settle();
+        Ok(())
+    }
+
+    /// The pages of state from the first of these addresses on are at the second one as well, and all that the record says of the content is
+    /// the joined successor's. `BadArgument`: they are not data of the two.
+    pub fn keep_state(
+        &self,
+        successor: InstanceId,
+        (from, to): (u64, u64),
+        pages: u64,
+    ) -> Result<(), Error> {
+        let number = self.state.numbers.get(successor)?;
+        number.take(Stage::Beside)?;
+        let kept = self.keep_pages(successor, (from, to), pages);
+        number.set(if kept.is_ok() { Stage::Former } else { Stage::Beside });
+        kept
+    }
+
+    fn keep_pages(
+        &self,
+        successor: InstanceId,
+        (from, to): (u64, u64),
+        pages: u64,
+    ) -> Result<(), Error> {
+        let theirs = self.place(successor)?;
+        let ours = self.record(theirs.successor_of())?;
+        let slots = (self.places(ours.number())?, self.places(successor)?);
+        let start = ours.start_address();
+        let size = pages.checked_mul(PAGE_SIZE).filter(|size| (1..=REGION_SIZE).contains(size));
+        let size = size.ok_or(Error::BadArgument)?;
+        // What the layout made has a segment for each row of pages that are zeros, or not.
+        let is_data_page = |owner: Entry<Instance>, offset: u64| {
+            let mut own = self.content_of(owner);
+            own.any(|(range, flags)| range.contains(&offset) && flags & WRITE != 0)
+        };
+        let is_data = |owner: Entry<Instance>, address: u64| {
+            let offset = address.wrapping_sub(start);
+            let mut all = (offset..offset.saturating_add(size)).step_by(PAGE_SIZE as usize);
+            offset.is_multiple_of(PAGE_SIZE) && all.all(|page| is_data_page(owner, page))
+        };
+        if !is_data(ours, from) || !is_data(theirs, to) {
+            return Err(Error::BadArgument);
+        }
+        let roots = (self.root_of(ours)?, self.root_of(theirs)?);
+        let former = theirs.start_address().wrapping_sub(start);
+        for at in (0..size).step_by(PAGE_SIZE as usize) {
+            let entries = (
+                self.tables.find(roots.0, from + at),
+                self.tables.find(roots.0, to + at),
+                self.tables.find(roots.1, (from + at).wrapping_add(former)),
+            );
+            let (Some(state), Some(new), Some(place)) = entries else {
+                return Err(Error::BadArgument);
+            };
+            // The page that was there is the former content's, in whose place it is when the two part.
+            place.store(new.load(Relaxed), Relaxed);
+            new.store(state.load(Relaxed), Relaxed);
+        }
+        self.exchange_record((ours, theirs), slots);
+        self.account(ours.number())?.renew(self.said(ours));
+        self.settle();
+        Ok(())
+    }
+
+    /// What is a joined successor's, its own content or, behind [`Manager::keep_state`], the former one of its instance, is mapped beside
+    /// that no longer. No thread may be in it.
+    pub(super) fn part(&self, successor: InstanceId) -> Result<(), Error> {
+        self.each_beside(successor, |ours, theirs| {
+            let page = ours.swap(0, Relaxed);
+            // Where its state was there is what its successor had instead.
+            if theirs.load(Relaxed) == 0 {
+                theirs.store(page, Relaxed);
+            }
+            Ok(())
+        })?;
+        self.settle();
+        Ok(())
+    }
+
+    /// The page-table entries of each page of a successor's content, in the table of its instance and in its own.
+    fn each_beside(
+        &self,
+        successor: InstanceId,
+        mut body: impl FnMut(&AtomicI64, &AtomicI64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let theirs = self.place(successor)?;
+        let ours = self.record(theirs.successor_of())?;
+        let roots = (self.root_of(ours)?, self.root_of(theirs)?);
+        let starts = (ours.start_address(), theirs.start_address());
+        let pages =
+            self.content_of(theirs).flat_map(|(range, _)| range.step_by(PAGE_SIZE as usize));
+        for offset in pages {
+            let one = self.tables.find(roots.0, starts.0 + offset).ok_or(Error::NotSupported)?;
+            let other = self.tables.find(roots.1, starts.1 + offset).ok_or(Error::NotSupported)?;
+            body(one, other)?;
+        }
+        Ok(())
+    }
+
+    /// Where in the region the segments of an instance's content, or of a successor's, are, and what may be done there.
+    fn content_of(&self, owner: Entry<Instance>) -> impl Iterator<Item = (Range<u64>, u64)> {
+        let (number, start) = (owner.number(), owner.start_address());
+        let slot = self.places(number).map(|slot| slot.segments).unwrap_or_default();
+        let own = self.record.segments.part(slot);
+        let own = own.filter(move |one| one.instance() == number);
+        own.filter(|one| one.content() != CONTENT_GROWTH).map(move |one| {
+            let from = one.address() - start;
+            (from..from + one.size(), u64::from(one.flags()))
+        })
+    }
+}

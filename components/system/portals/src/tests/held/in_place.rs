@@ -1,0 +1,153 @@
+//! Instances whose content is exchanged while they live.
+
+use super::*;
+use crate::blocks::NO_INSTANCE;
+use cairn_abi::domain::{HELD_QUEUE, stack_queue};
+use cairn_abi::record::Instance;
+use cairn_portal::literal::*;
+
+const HOLDER: InstanceId = SECOND;
+/// A successor of the server.
+const NEXT: InstanceId = InstanceId(7);
+const NEXT_STUB: u64 = 0x7000;
+/// How far behind the server's its methods begin.
+const BEHIND: u64 = 0x500;
+
+impl World {
+    /// A world with a successor of the server, as the memory manager writes it into the record.
+    fn with_successor() -> World {
+        let mut world = world();
+        let layout = &mut world.machine.layout;
+        let mut methods = layout.methods.to_vec();
+        let mut exports = layout.exports.to_vec();
+        for mut export in layout.exports.iter().copied().filter(|one| one.instance == SERVER) {
+            let own = layout.methods_of(&export);
+            (export.instance, export.first_method) = (NEXT, methods.len() as u32);
+            methods.extend(own.iter().map(|one| {
+                let mut method = *one;
+                method.entry += BEHIND;
+                method
+            }));
+            exports.push(export);
+        }
+        (layout.methods, layout.exports) = (leak(methods), leak(exports));
+        let mut instances = layout.instances.to_vec();
+        let server = instances[SERVER.index() - 1];
+        instances.push(Instance { number: NEXT, successor_of: SERVER, stub: NEXT_STUB, ..server });
+        layout.instances = leak(instances);
+        world
+    }
+
+    fn hold_in_place(&mut self, held: InstanceId) -> Result<(), Error> {
+        let World { machine, manager } = self;
+        manager.begin_hold(machine, client(HOLDER), held, true)?;
+        while !manager.hold_step(machine, HOLDER, held)? {}
+        Ok(())
+    }
+
+    fn literal_at(&self, of: InstanceId, index: usize, literal: i64) -> u64 {
+        let code = self.machine.entry(domain_of(of), index);
+        cairn_portal::invocation::Words::load(&self.machine, code.wrapping_add_signed(literal))
+            .unwrap()
+    }
+
+    fn lead(&self, first: usize, to: InstanceId) -> Result<(), Error> {
+        self.manager.lead(&self.machine, HOLDER, first as u64, to)
+    }
+}
+
+fn opened(world: &mut World, of: InstanceId) -> usize {
+    world.manager.open_export(&world.machine, client(of), SERVICE, ANY).unwrap() as usize
+}
+
+#[test]
+fn who_ends_the_system_does_not_wait() {
+    let mut world = world();
+    let [first, essential] = [CLIENT, ESSENTIAL].map(|of| opened(&mut world, of));
+    let queue = |world: &World, of, index| world.literal_at(of, index, LITERAL_QUEUE);
+    world.hold_in_place(SERVER).unwrap();
+    assert_eq!(queue(&world, CLIENT, first), stack_queue(HELD_QUEUE));
+    assert_ne!(queue(&world, ESSENTIAL, essential), stack_queue(HELD_QUEUE));
+    let later = opened(&mut world, ESSENTIAL);
+    assert_ne!(
+        queue(&world, ESSENTIAL, later),
+        stack_queue(HELD_QUEUE),
+        "nor by what it opens then"
+    );
+    // One of them is inside: it leaves when it has done what it came for.
+    let _inside = world.machine.enter(ESSENTIAL, essential);
+    assert_eq!(world.manager.relink(&world.machine, SERVER, 0).map(|_| ()), Ok(()));
+    assert_eq!(world.manager.is_quiet(&world.machine, SERVER, HOLDER), Ok(false));
+}
+
+#[test]
+fn the_manager_itself_can_be_held() {
+    let mut world = world();
+    let World { machine, manager } = &mut world;
+    for (in_place, result) in [(false, Err(Error::NotSupported)), (true, Ok(()))] {
+        assert_eq!(manager.begin_hold(machine, client(HOLDER), MANAGER, in_place), result);
+    }
+    let runs = manager.begin_hold(machine, client(HOLDER), SCHEDULER, true);
+    assert_eq!(runs, Err(Error::NotSupported), "it runs to completion");
+}
+
+#[test]
+fn the_holder_alone_is_led_to_a_successor_and_back() {
+    let mut world = World::with_successor();
+    let [first, holders] = [CLIENT, HOLDER].map(|of| opened(&mut world, of));
+    let meant = |world: &World, of, index| {
+        let entry = world.literal_at(of, index, LITERAL_ENTRY);
+        (entry, world.literal_at(of, index, LITERAL_STUB))
+    };
+    let before = (meant(&world, CLIENT, first), meant(&world, HOLDER, holders));
+    assert_eq!(world.lead(holders, NEXT), Err(Error::NotAllowed), "it is not held");
+    let World { machine, manager } = &mut world;
+    manager.begin_hold(machine, client(HOLDER), SERVER, false).unwrap();
+    while !manager.hold_step(machine, HOLDER, SERVER).unwrap() {}
+    assert_eq!(world.lead(holders, NEXT), Err(Error::NotAllowed), "not in place");
+    let World { machine, manager } = &mut world;
+    while !manager.release_step(machine, HOLDER, SERVER).unwrap() {}
+    world.hold_in_place(SERVER).unwrap();
+    for (index, to, error) in [
+        (holders, OTHER, Error::BadArgument),
+        (holders, NO_INSTANCE, Error::BadArgument),
+        (holders, InstanceId(200), Error::BadArgument),
+        (first + 100, NEXT, Error::NotFound),
+    ] {
+        assert_eq!(world.lead(index, to), Err(error), "{index} {to}");
+    }
+    assert_eq!(
+        world.manager.lead(&world.machine, CLIENT, first as u64, NEXT),
+        Err(Error::NotAllowed),
+        "another's"
+    );
+    world.lead(holders, NEXT).unwrap();
+    let next = (before.1.0 + BEHIND, NEXT_STUB);
+    assert_eq!(meant(&world, HOLDER, holders), next);
+    assert_eq!(meant(&world, CLIENT, first), before.0);
+    world.lead(holders, SERVER).unwrap();
+    assert_eq!(meant(&world, HOLDER, holders), before.1);
+}
+
+#[test]
+fn the_holders_death_leads_all_where_the_record_says() {
+    let mut world = World::with_successor();
+    let [first, holders] = [CLIENT, HOLDER].map(|of| opened(&mut world, of));
+    let before = world.literal_at(CLIENT, first, LITERAL_ENTRY);
+    world.hold_in_place(SERVER).unwrap();
+    world.lead(holders, NEXT).unwrap();
+    // As the memory manager does when the state is the successor's.
+    let layout = &mut world.machine.layout;
+    let mut methods = layout.methods.to_vec();
+    for export in layout.exports.iter().filter(|export| export.instance == SERVER) {
+        let from = export.first_method as usize;
+        let own = &mut methods[from..from + export.method_count as usize];
+        own.iter_mut().for_each(|method| method.entry += BEHIND);
+    }
+    layout.methods = leak(methods);
+    world.machine.set_alive(HOLDER, false);
+    world.die(HOLDER);
+    assert_eq!(world.literal_at(CLIENT, first, LITERAL_ENTRY), before + BEHIND);
+    assert_ne!(world.literal_at(CLIENT, first, LITERAL_QUEUE), stack_queue(HELD_QUEUE));
+    assert_eq!(world.machine.released.get(), 1);
+}
