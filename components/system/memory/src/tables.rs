@@ -242,3 +242,10 @@ pub fn mapped(entry: &AtomicI64) -> Option<u64> {
     let word = entry.load(Relaxed) as u64;
     (word & VALID != 0).then_some(target(word))
 }
+
+/// Each of two entries gets what the other has.
+pub fn exchange(one: &AtomicI64, other: &AtomicI64) {
+    let word = one.load(Relaxed);
+    one.store(other.load(Relaxed), Relaxed);
+    other.store(word, Relaxed);
+}

@@ -184,7 +184,7 @@ impl ReadyQueue for EarliestDeadline {
     fn each_ready(&self, threads: &Threads, end: usize, mut each: impl FnMut(ThreadIndex)) {
         // Equal deadlines have no order.
         let numbers = (0..=ThreadIndex::MAX).zip(threads.iter().take(end)).skip(1);
-        numbers.filter(|(_, thread)| thread.is_ready()).for_each(|(number, _)| each(number));
+        numbers.filter(|(_, thread)| thread.runnable()).for_each(|(number, _)| each(number));
     }
 
     #[inline(always)]

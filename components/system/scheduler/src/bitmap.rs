@@ -75,6 +75,11 @@ impl<const WORDS: usize> Bitmap<WORDS> {
         None
     }
 
+    /// The numbers that are not in the set, from `from` on.
+    pub fn iter_clear(&self, from: usize) -> impl Iterator<Item = usize> {
+        core::iter::successors(self.next_clear(from), |number| self.next_clear(number + 1))
+    }
+
     /// True if no number is in the set.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {

@@ -199,30 +199,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The accounts of all instances that there are.
     fn inherit_accounts(&mut self, estate: &Estate) {
         self.present = estate.present;
-        let mut next = self.present.first();
-        let mut left = self.present;
-        while let Some(number) = next {
+        for number in estate.present.iter() {
             let tenant = Tenant::calling(InstanceId(number as u16));
             self.accounts[tenant] = estate.accounts[tenant];
             self.ended[number % INSTANCES_MAXIMUM] = estate.ended[number % INSTANCES_MAXIMUM];
-            left.clear(number);
-            next = left.first();
         }
     }
 
     /// Semaphores, and locks for which nobody waits yet.
     fn inherit_objects(&mut self, estate: &Estate) {
-        let mut next = estate.free_semaphores.next_clear(0);
-        while let Some(semaphore) = next {
+        for semaphore in estate.free_semaphores.iter_clear(0) {
             self.semaphores[semaphore % SEMAPHORES] = estate.semaphores[semaphore % SEMAPHORES];
             self.roots[semaphore % SEMAPHORES] = estate.roots[semaphore % SEMAPHORES];
-            next = estate.free_semaphores.next_clear(semaphore + 1);
         }
         // Lock 0 is none.
-        let mut next = estate.free_locks.next_clear(1);
-        while let Some(lock) = next {
+        for lock in estate.free_locks.iter_clear(1) {
             self.locks[lock % LOCKS] = estate.locks[lock % LOCKS].without_waiters();
-            next = estate.free_locks.next_clear(lock + 1);
         }
     }
 
@@ -341,13 +333,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.insert_inherited(root, thread);
             }
         }
-        let mut next = self.free_locks.next_clear(1);
-        while let Some(lock) = next {
+        for lock in estate.free_locks.iter_clear(1) {
             let Lock { waiters, owner, .. } = self.locks[lock % LOCKS];
             if waiters != IDLE && owner != IDLE {
                 self.lend(lock as LockIndex, self.ready.urgency(&self.threads, waiters));
             }
-            next = self.free_locks.next_clear(lock + 1);
         }
     }
 

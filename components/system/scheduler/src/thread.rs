@@ -160,18 +160,13 @@ impl Thread {
         self.own_level = 255 - priority;
     }
 
-    /// True if the thread is in the ready queue, or would be if it were not [`IDLE`].
-    pub const fn is_ready(&self) -> bool {
-        self.runnable()
-    }
-
     /// True if a handle can name it.
     pub(crate) const fn exists(&self) -> bool {
         !matches!(self.state, State::Free | State::Ending)
     }
 
-    /// True if the thread is in the ready queue.
-    pub(crate) const fn runnable(&self) -> bool {
+    /// True if the thread is in the ready queue, or would be if it were not [`IDLE`].
+    pub const fn runnable(&self) -> bool {
         matches!(self.state, State::Ready) && self.flags & (STOPPED | THROTTLED) == 0
     }
 }

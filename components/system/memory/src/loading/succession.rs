@@ -4,6 +4,7 @@
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::numbers::Stage;
+use crate::tables;
 use cairn_abi::address::{PAGE_SIZE, STARTUP_OFFSET};
 use cairn_abi::record::{CONTENT_GROWTH, Instance, Method};
 use cairn_abi::{Error, InstanceId};
@@ -15,17 +16,14 @@ impl<'a> Manager<'a> {
     /// in the other one then. `NotSupported`: it does not run to completion, or something is there already.
     pub fn attach(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
         self.with_succession(instance, successor, |ours, theirs| {
-            let free = |(one, other): (u64, u64)| one == 0 || other == 0;
             self.each_own_page(ours, theirs, |one, other| {
-                match free((one.load(Relaxed) as u64, other.load(Relaxed) as u64)) {
+                match one.load(Relaxed) == 0 || other.load(Relaxed) == 0 {
                     true => Ok(()),
                     false => Err(Error::NotSupported),
                 }
             })?;
             self.each_own_page(ours, theirs, |one, other| {
-                let word = one.load(Relaxed);
-                one.store(other.load(Relaxed), Relaxed);
-                other.store(word, Relaxed);
+                tables::exchange(one, other);
                 Ok(())
             })?;
             self.settle();
@@ -47,9 +45,7 @@ impl<'a> Manager<'a> {
         };
         let (one, other) = (page(ours)?, page(theirs)?);
         super::successor::keep(startups.0, startups.1);
-        let word = one.load(Relaxed);
-        one.store(other.load(Relaxed), Relaxed);
-        other.store(word, Relaxed);
+        tables::exchange(one, other);
         self.exchange_record((ours, theirs), slots);
         self.settle();
         Ok(())

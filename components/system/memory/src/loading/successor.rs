@@ -188,11 +188,7 @@ impl<'a> Manager<'a> {
         // Before anything is changed: all of it is there.
         self.each_pair((ours, theirs), slots, |_| {})?;
         let startups = (self.startup(ours)?, self.startup(theirs)?);
-        self.each_pair((ours, theirs), slots, |(one, other)| {
-            let word = one.load(Relaxed);
-            one.store(other.load(Relaxed), Relaxed);
-            other.store(word, Relaxed);
-        })?;
+        self.each_pair((ours, theirs), slots, |(one, other)| tables::exchange(one, other))?;
         keep(startups.0, startups.1);
         // The page by which it says that it serves is its startup page once more.
         let entry = |offset| {
