@@ -4,8 +4,8 @@
 use super::ObjectTable;
 use crate::{Caller, Error};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
-// Relaxed: of `opened` only different values are wanted.
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+// Relaxed: of `opened` only different values are wanted, and `used` grows alone.
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// In a control word: the client. Below it is the place in its part.
 const CLIENT_SHIFT: u32 = 8;
@@ -14,6 +14,8 @@ const CLIENT: u64 = ((INSTANCES_MAXIMUM as u64) - 1) << CLIENT_SHIFT;
 /// A table with `PART` objects of the state `T` for each client, for a `static`.
 pub struct ObjectParts<T, const PART: usize> {
     parts: [Part<T, PART>; INSTANCES_MAXIMUM],
+    /// The parts that are or were in use, a bit for each.
+    used: [AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)],
     /// The generation of a predecessor, which parts that nobody has used yet follow at their first use.
     followed: AtomicU32,
 }
@@ -38,13 +40,30 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         ObjectParts {
             parts: [const { Part { objects: ObjectTable::new(), opened: AtomicU32::new(0) } };
                 INSTANCES_MAXIMUM],
+            used: [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)],
             followed: AtomicU32::new(0),
         }
     }
 
     /// The parts that are or were in use, with their clients' numbers.
     fn used(&self) -> impl Iterator<Item = (u64, &Part<T, PART>)> {
-        (0..).zip(&self.parts).filter(|(_, part)| part.opened.load(Relaxed) != 0)
+        let words = (0..).step_by(64).zip(&self.used);
+        let clients = words.flat_map(|(first, word)| {
+            let mut left = word.load(Relaxed);
+            core::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(first + u64::from(bit))
+            })
+        });
+        clients.filter_map(|client| Some((client, self.parts.get(client as usize)?)))
+    }
+
+    /// From now on a client's part is in use.
+    fn begin_use(&self, client: usize) {
+        if let Some(word) = self.used.get(client / 64) {
+            word.fetch_or(1 << (client % 64), Relaxed);
+        }
     }
 
     /// Puts an object of `client` into its part and returns its control word, of which `state` makes its state: from
@@ -69,6 +88,7 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         // Before another thread of the client sees that it is in use.
         if part.opened.load(Relaxed) == 0 {
             part.objects.follow(self.followed.load(Relaxed));
+            self.begin_use(client.0.index());
         }
         let (mut count, mut oldest) = (0, None::<(u32, u64)>);
         let age = part.opened.fetch_add(1, Relaxed);
@@ -111,6 +131,7 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         let part = &self.parts[((control & CLIENT) >> CLIENT_SHIFT) as usize];
         let (age, life) = ((known >> 32) as u32, known as u32);
         part.opened.fetch_max(age.wrapping_add(1), Relaxed);
+        self.begin_use(((control & CLIENT) >> CLIENT_SHIFT) as usize);
         part.objects.restore(control & !CLIENT, Owned { life, age, state })
     }
 
