@@ -110,15 +110,20 @@ impl Guest {
 
     /// Sends a line, once the guest has printed something: before that the firmware has not set up the port.
     pub fn send(&mut self, line: &str) -> Result<()> {
+        self.type_in(&format!("{line}\r"))
+    }
+
+    /// Types text, as [`Guest::send`].
+    pub fn type_in(&mut self, text: &str) -> Result<()> {
         if self.transcript.is_empty() {
             self.receive().context("waiting for the guest to print anything")?;
         }
         let input = self.input.as_mut().expect("the input is open until the end");
         // In one write: a guest may end at the last character.
         input
-            .write_all(format!("{line}\r").as_bytes())
+            .write_all(text.as_bytes())
             .and_then(|()| input.flush())
-            .with_context(|| format!("cannot send \"{line}\": the guest has ended"))
+            .with_context(|| format!("cannot send \"{}\": the guest has ended", text.trim_end()))
     }
 
     /// From here to the end the guest must not print `pattern`.

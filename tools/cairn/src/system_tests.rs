@@ -91,6 +91,8 @@ pub enum Step {
     ExpectNot(String),
     /// Type this line.
     Send(String),
+    /// Type this, and no return.
+    Type(String),
 }
 
 impl Step {
@@ -102,7 +104,7 @@ impl Step {
             Step::ExpectAll(expressions) => {
                 expressions.iter().map(|expression| Pattern::expression(expression)).collect()
             }
-            Step::Send(_) => Ok(Vec::new()),
+            Step::Send(_) | Step::Type(_) => Ok(Vec::new()),
         }
     }
 }
@@ -179,6 +181,7 @@ impl SystemTest {
                     Ok(())
                 }
                 Step::Send(line) => guest.send(line),
+                Step::Type(text) => guest.type_in(text),
             };
             result.with_context(|| format!("{place}: step {}", index + 1))?;
         }

@@ -9,7 +9,6 @@ mod terminals;
 
 use cairn::exclusive::Exclusive;
 use cairn::sync::{Lock, Semaphore};
-use cairn::time::own_thread;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place, environment};
 use cairn_console::discipline::{self, Line};
@@ -17,7 +16,7 @@ use cairn_console::halves::{Halves, LINE};
 use cairn_console::readers::{self, Readers};
 use cairn_console::ring::Ring;
 use cairn_interfaces::waiting::Interrupt;
-use cairn_interfaces::{Console, Portals, Successor, Terminal};
+use cairn_interfaces::{Console, Portals, Successor, Terminal, Threads};
 use core::convert::Infallible;
 // Relaxed: `line_of` is touched in the writers' turn, which a lock orders; `called_home` is said before readers are woken, and `readers`
 // orders that.
@@ -32,6 +31,12 @@ const TOGETHER: usize = 256;
 /// Bytes received in answer to one interrupt; more wait for the next one, so that input without end
 /// does not keep writers from their turn.
 const RECEIVED_AT_ONCE: usize = 64;
+/// In `line_of`: the last line has ended. No thread is called so.
+const ENDED: u64 = 0;
+/// It has not, and nobody goes on with it: whose it is does not live, or cannot say its name.
+const OTHERS: u64 = u64::MAX;
+/// In the number by which a reader's half line is kept: it is a thread's name. Terminals have control words without it.
+const IS_THREAD: u64 = 1 << 63;
 /// In `handling`: the interrupt thread uses the rings and the port.
 const AT_WORK: u32 = 1;
 /// It is not to use them any more: what they hold goes to or comes from another content.
@@ -43,7 +48,7 @@ struct Screen {
     /// Written by the interrupt thread.
     input: Ring<1024>,
     turn: Lock,
-    /// The thread whose line has not ended, plus one; zero: the last line has. Changed in the writers' turn alone.
+    /// The thread whose line has not ended, by its name; or [`ENDED`], or [`OTHERS`]. Changed in the writers' turn alone.
     line_of: AtomicU64,
     /// The one writer waits for room.
     wants_room: AtomicBool,
@@ -61,7 +66,7 @@ static TERMINAL: Screen = Screen {
     output: Ring::new(),
     input: Ring::new(),
     turn: Lock::new(),
-    line_of: AtomicU64::new(0),
+    line_of: AtomicU64::new(ENDED),
     wants_room: AtomicBool::new(false),
     room: Semaphore::new(0),
     readers: Readers::new(),
@@ -73,10 +78,15 @@ static TERMINAL: Screen = Screen {
 
 cairn::component! {
     name: "console",
-    imports: { portals: Portals },
+    imports: { portals: Portals, threads: Threads },
     exports: { console: Console = TERMINAL, output: Console = OUTPUT, successor: Successor = successor::STATE },
     objects: { terminal: Terminal = TERMINALS },
     main: main,
+}
+
+/// The name of the calling thread. Another one that has its index later does not go on with what it began. One as deep in calls as one can be has none.
+fn own_name() -> u64 {
+    imports::THREADS.own_name().unwrap_or(OTHERS)
 }
 
 /// The interrupt thread.
@@ -181,13 +191,21 @@ impl Screen {
     /// Adds bytes to the output, in this thread's turn. No thread's text begins in the middle of another's line.
     fn put_all(&self, bytes: impl Iterator<Item = u8>) -> Result<(), Error> {
         let port = Port::of(environment::required_device(DEVICE))?;
-        let own = own_thread() + 1;
         let line_of = self.line_of.load(Relaxed);
-        let end = (line_of != 0 && line_of != own).then_some(b'\n');
+        // Who writes whole lines asks nobody for its name.
+        let goes_on = match line_of {
+            ENDED => true,
+            OTHERS => false,
+            name => name == own_name(),
+        };
+        let end = (!goes_on).then_some(b'\n');
         let result = end.into_iter().chain(bytes).try_for_each(|byte| {
-            self.line_of.store(if byte == b'\n' { 0 } else { own }, Relaxed);
+            self.line_of.store(if byte == b'\n' { ENDED } else { OTHERS }, Relaxed);
             discipline::output(byte).try_for_each(|byte| self.put(&port, byte))
         });
+        if self.line_of.load(Relaxed) == OTHERS {
+            self.line_of.store(own_name(), Relaxed);
+        }
         port.set_transmit_interrupt(true);
         result
     }
@@ -200,7 +218,7 @@ impl Screen {
     /// read; zero if it has not been opened.
     fn collect_line(&self, buffer: WriteWindow, echo: bool, terminal: u64) -> Result<usize, Error> {
         // An opened terminal is a client's own.
-        let reader = if terminal == 0 { own_thread() } else { terminal };
+        let reader = if terminal == 0 { own_name() | IS_THREAD } else { terminal };
         let mut line = Line::<LINE>::new();
         self.turn.take(|| {
             self.halves.with(|halves| halves.take(reader, |byte| _ = line.take(byte, |_| {})));

@@ -13,7 +13,7 @@ use cairn_interfaces::Successor;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Which meaning the records have.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// Kinds of records. The first is the version, with the thread whose line has not ended.
 const BEGIN: u8 = 0;
 const OUTPUT: u8 = 1;
