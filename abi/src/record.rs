@@ -260,6 +260,10 @@ pub struct Instance {
     pub main: u64,
     /// Address of its return stub.
     pub stub: u64,
+    /// First address of the image of the package that is its content; 0: its content is the description's, whose functions have names in the record.
+    pub package: u64,
+    /// The first 16 digits of that package's hash.
+    pub package_hash: u64,
     /// Stack top of its first thread.
     pub stack: u64,
 }

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::placements::Placements;
 use crate::{float, paths, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
-use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::address::{IMAGE_OFFSET, PAGE_SIZE};
 use cairn_abi::{DomainId, RegionId};
 use cairn_description::model::{Instance, Profile};
 use cairn_description::{Connected, Setting, System};
@@ -57,8 +57,19 @@ pub struct Symbols {
     pub file: PathBuf,
     /// What to add to its addresses.
     pub offset: u64,
-    /// The instance that it is, or `nucleus`.
+    /// The instance that it is, or `nucleus`; of a package of the shelf [`PACKAGE`] and the first digits of its hash: that has no place before it
+    /// is loaded, and addresses in it are offsets from its image's begin.
     pub owner: String,
+}
+
+/// What the owner of a package's file begins with.
+pub const PACKAGE: &str = "package-";
+
+impl Symbols {
+    /// Whether it lies in the image, where its addresses are.
+    pub fn is_placed(&self) -> bool {
+        !self.owner.starts_with(PACKAGE)
+    }
 }
 
 /// A system with its components built and connected.
@@ -334,6 +345,14 @@ pub fn image(parts: Parts, variant: Option<&str>) -> Result<BuiltImage> {
     for (instance, placed) in system.instances.iter().zip(&image.report.instances) {
         let file = parts.components[&instance.folder].0.clone();
         symbols.push(Symbols { file, offset: placed.image, owner: placed.name.clone() });
+    }
+    for (place, package) in system.shelf() {
+        let bytes = package_of(&parts, place, parts.packaged()[place])?;
+        let hash = bytes.get(8..16).unwrap_or_default();
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let file = parts.components[&package.instance.folder].0.clone();
+        let offset = IMAGE_OFFSET.wrapping_neg();
+        symbols.push(Symbols { file, offset, owner: format!("{PACKAGE}{hash}") });
     }
     Ok(BuiltImage {
         file,

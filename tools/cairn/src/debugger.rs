@@ -20,7 +20,7 @@ const FOLLOW: &str = include_str!("../gdb/portals.py");
 /// The beginning of a line that starts a debugger: with the symbols of all components.
 pub fn symbols(image: &BuiltImage) -> String {
     let mut line = "gdb-multiarch -ex 'set architecture riscv:rv64'".to_owned();
-    for symbols in &image.symbols {
+    for symbols in image.symbols.iter().filter(|one| one.is_placed()) {
         let file = symbols.file.display();
         let _ = write!(line, " -ex 'add-symbol-file {file} -o {:#x}'", symbols.offset);
     }
@@ -56,7 +56,7 @@ fn script(image: &BuiltImage) -> Result<PathBuf> {
     let mut written = BTreeMap::<&Path, Option<(Range<u64>, PathBuf)>>::new();
     writeln!(script, "FILES = [")?;
     // The nucleus goes by other rules.
-    for symbols in image.symbols.iter().skip(1) {
+    for symbols in image.symbols.iter().skip(1).filter(|one| one.is_placed()) {
         let file = symbols.file.as_path();
         if !written.contains_key(file) {
             let of_file = match code(file)? {

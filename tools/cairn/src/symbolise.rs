@@ -20,6 +20,7 @@ pub struct Symboliser {
     start: Regex,
     word: Regex,
     call: Regex,
+    package: Regex,
     /// What was read of a report's stack: its first line, and words by their places.
     stack: Option<(Start, BTreeMap<u64, u64>)>,
     /// The line that is not complete yet.
@@ -52,6 +53,7 @@ impl Symboliser {
             start: regex(r"supervisor:   stack 0x([0-9a-f]+): pc 0x([0-9a-f]+), ra 0x([0-9a-f]+)"),
             word: regex(r"\+0x([0-9a-f]+) 0x([0-9a-f]+)"),
             call: regex(r"supervisor:   called by `[^`]*` at 0x([0-9a-f]+)"),
+            package: regex(r"supervisor:   .* 0x([0-9a-f]+) of the package ([0-9a-f]{16})"),
             stack: None,
             line: Vec::new(),
         }
@@ -124,6 +126,10 @@ impl Symboliser {
 
     /// What the addresses of a line mean.
     fn places(&mut self, line: &str) -> Vec<String> {
+        // What lies at these addresses is not what the image had there.
+        if let Some(found) = self.package.captures(line) {
+            return self.modules.of_package(&found[2], number(&found, 1));
+        }
         if let Some(found) = self.call.captures(line) {
             return self.modules.calls(number(&found, 1));
         }

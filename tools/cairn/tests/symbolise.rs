@@ -1,6 +1,7 @@
 //! A report of the supervisor's names the functions in which it happened: those of the component, and of who called it.
 #![forbid(unsafe_code)]
 
+use cairn_loader::package::Package;
 use cairn_tool::archive;
 use cairn_tool::build::build;
 use cairn_tool::expect::{Guest, Pattern};
@@ -65,6 +66,34 @@ fn a_report_names_functions_files_and_lines() {
     let full = report("perhaps its stack is full");
     let depth = places(&full).iter().filter(|place| place.contains("overflow, ")).count();
     assert!(depth > 2, "of a full stack what is left: {full}");
+}
+
+/// Of a package there are the names of its own functions, wherever it is, and of one that the image does not have there are none.
+#[test]
+fn functions_of_a_package_are_found_by_its_hash() {
+    let image = build("demo", None).expect("the system builds");
+    let bytes = cairn_tool::pack::make("guest", "demo", None).expect("it is packed");
+    let package = Package::read(&bytes).expect("it is one");
+    let add = package.head().exports().next().and_then(|echo| echo.methods().next()).unwrap();
+    let hash: String = bytes[8..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    // An address at which the image has functions of others.
+    let symbols = image.symbols.iter().find(|symbols| symbols.owner == "greeter").unwrap();
+    let address = symbols.offset + 0x1000 + add.entry;
+    let told = |hash: &str| {
+        let lines = format!(
+            "supervisor:   at {address:#x}, {:#x} of the package {hash}\n\
+             supervisor:   called by `x` at {address:#x}, {:#x} of the package {hash}, on behalf of `y`\n",
+            add.entry, add.entry
+        );
+        String::from_utf8(Symboliser::of(&image).add(lines.as_bytes())).unwrap()
+    };
+    let named = told(&hash);
+    assert_eq!(named.matches("cairn:     in ").count() % 2, 0, "{named}");
+    assert!(
+        named.contains("cairn:     in ") && named.contains("examples/greeter/src/main.rs"),
+        "{named}"
+    );
+    assert!(!told("0123456789abcdef").contains("cairn:"));
 }
 
 /// Whoever made a component's file chose the names in it.

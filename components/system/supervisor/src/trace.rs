@@ -149,9 +149,22 @@ impl System {
         has.next().map_or(self.name(leader), |one| name_text(&one.name))
     }
 
+    /// The package that is the content of the instance that has this address; its image begins at `package`. Its functions have no names here,
+    /// and what was there before had others.
+    fn package_at(&self, address: u64) -> Option<&'static Instance> {
+        let mut all = self.instances(0);
+        all.find(|one| one.package != 0 && (address ^ one.start_address) < REGION_SIZE)
+    }
+
     /// Writes an address and the function that has the instruction `before` bytes before it.
     pub fn tell_place(&self, address: u64, before: u64) {
         let mut log = printer::log();
+        if let Some(content) = self.package_at(address) {
+            let at = address.wrapping_sub(before).wrapping_sub(content.package);
+            let _ =
+                write!(log, "{address:#x}, {at:#x} of the package {:016x}", content.package_hash);
+            return;
+        }
         let _ = match report::nearest_symbol(self.symbols, address.wrapping_sub(before)) {
             Some((symbol, offset)) => {
                 let _ = write!(log, "{address:#x}, ");
@@ -220,6 +233,12 @@ impl System {
     pub fn tell_stack(&self, registers: &Registers, found: &StackWords) {
         let mut log = printer::log();
         let Registers { pc, stack, link, .. } = *registers;
+        if self.package_at(pc).is_some() {
+            let _ = write!(log, "supervisor:   ra ");
+            self.tell_place(link, 1);
+            let _ = writeln!(log);
+            return;
+        }
         let _ = write!(log, "supervisor:   stack {stack:#x}: pc {pc:#x}, ra {link:#x}");
         for (place, (offset, word)) in found.words.iter().take(found.count).enumerate() {
             if place % STACK_WORDS_OF_LINE == STACK_WORDS_OF_LINE - 1 {

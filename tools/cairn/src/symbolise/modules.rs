@@ -1,6 +1,6 @@
 //! The files of a system's components: what their tables say of an address, and of how its function was called.
 
-use crate::build::Symbols;
+use crate::build::{PACKAGE, Symbols};
 use crate::paths;
 use addr2line::{Context, Location};
 use anyhow::Result;
@@ -48,6 +48,16 @@ struct Elf {
     module: Option<Module>,
 }
 
+impl Elf {
+    /// What was read of it, and an address in it that has this place.
+    fn at(&mut self, place: &Place, address: u64) -> Option<(&Module, u64)> {
+        if self.module.is_none() {
+            self.module = Module::read(&self.path).ok();
+        }
+        Some((self.module.as_ref()?, address.wrapping_sub(place.offset)))
+    }
+}
+
 /// Where an instance's code is, and the index of its file.
 struct Place {
     code: Range<u64>,
@@ -59,6 +69,8 @@ struct Place {
 pub struct Modules {
     files: Vec<Elf>,
     places: Vec<Place>,
+    /// Those of packages, by the first digits of their hashes.
+    packages: BTreeMap<String, Place>,
 }
 
 /// The registers of a thread that stopped.
@@ -74,17 +86,22 @@ impl Modules {
     pub fn new(symbols: &[Symbols]) -> Modules {
         let mut known = BTreeMap::new();
         let (mut files, mut places) = (Vec::new(), Vec::new());
-        for Symbols { file, offset, .. } in symbols {
+        let mut packages = BTreeMap::new();
+        for Symbols { file, offset, owner } in symbols {
             let (file, code) = known.entry(file).or_insert_with(|| {
                 files.push(Elf { path: file.clone(), module: None });
                 (files.len() - 1, code(file).ok().flatten())
             });
             if let Some(code) = code {
                 let code = code.start.wrapping_add(*offset)..code.end.wrapping_add(*offset);
-                places.push(Place { code, offset: *offset, file: *file });
+                let place = Place { code, offset: *offset, file: *file };
+                match owner.strip_prefix(PACKAGE) {
+                    Some(hash) => _ = packages.insert(hash.to_owned(), place),
+                    None => places.push(place),
+                }
             }
         }
-        Modules { files, places }
+        Modules { files, places, packages }
     }
 
     /// Whether there is no file.
@@ -95,11 +112,16 @@ impl Modules {
     /// The file that has an address, and the address in it.
     fn find(&mut self, address: u64) -> Option<(&Module, u64)> {
         let place = self.places.iter().find(|place| place.code.contains(&address))?;
-        let Elf { path, module } = &mut self.files[place.file];
-        if module.is_none() {
-            *module = Module::read(path).ok();
-        }
-        Some((module.as_ref()?, address.wrapping_sub(place.offset)))
+        self.files[place.file].at(place, address)
+    }
+
+    /// The functions at an offset in the image of a package.
+    pub fn of_package(&mut self, hash: &str, offset: u64) -> Vec<String> {
+        let place = self.packages.get(hash).filter(|place| place.code.contains(&offset));
+        let found = place.and_then(|place| self.files[place.file].at(place, offset));
+        let functions =
+            found.map(|(module, address)| module.functions(address).unwrap_or_default());
+        shown(functions.unwrap_or_default())
     }
 
     /// The functions at an address, the innermost first: the others are those into which it was compiled.

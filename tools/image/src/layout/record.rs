@@ -380,6 +380,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         portal_code: placed.report.portal_code,
         main: component.descriptor.main.map_or(0, |main| placed.image + main),
         stub: placed.stub,
+        package: 0,
+        package_hash: 0,
         stack: placed.stack,
     }
 }

@@ -166,6 +166,8 @@ impl Manager<'_> {
             memory_used: u64::from(laid_out + 1) * PAGE_SIZE,
             main: begins,
             stub: origin.stub,
+            package: origin.package,
+            package_hash: origin.package_hash,
             stack,
             ..pair.copy
         };

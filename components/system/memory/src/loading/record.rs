@@ -62,6 +62,8 @@ impl Manager<'_> {
             portals: portals.into(),
             main: if numbers.main == NONE { 0 } else { image + u64::from(numbers.main) },
             stub: image + u64::from(numbers.stub),
+            package: image,
+            package_hash: numbers.hash.first_chunk().map_or(0, |first| u64::from_be_bytes(*first)),
             stack: new.linked(stack),
             ..*record
         };

@@ -277,6 +277,8 @@ impl<'a> Manager<'a> {
         for (place, now) in [(ours, &other), (theirs, &one)] {
             place.set(offset_of!(Instance, main), now.main);
             place.set(offset_of!(Instance, stub), now.stub);
+            place.set(offset_of!(Instance, package), now.package);
+            place.set(offset_of!(Instance, package_hash), now.package_hash);
             place.set(offset_of!(Instance, stack), now.stack);
             place.set(offset_of!(Instance, memory_used), now.memory_used);
             place.set(offset_of!(Instance, callers_wait), now.callers_wait);
