@@ -14,8 +14,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"CAIRNPKG");
 /// Bytes of the hash, SHA-256.
 pub const HASH_SIZE: usize = 32;
-/// Where what is hashed begins: directly behind the hash. It ends with the package.
-pub const HASHED: usize = 8 + HASH_SIZE;
+/// Bytes of the signature, Ed25519.
+pub const SIGNATURE_SIZE: usize = 64;
+/// Where what is hashed begins: directly behind the signature. It ends with the package.
+pub const HASHED: usize = 8 + HASH_SIZE + SIGNATURE_SIZE;
 /// Most bytes of the head with its tables: what one window holds.
 pub const HEAD_MAXIMUM: usize = crate::address::WINDOW_MAXIMUM as usize;
 /// Most segments: code, constants, and the parts of the data between the guards of its threads' stacks.
@@ -67,8 +69,10 @@ pub struct Text {
 pub struct Head {
     /// [`MAGIC`].
     pub magic: u64,
-    /// SHA-256 of all that is behind it.
+    /// SHA-256 of all that is behind the signature.
     pub hash: [u8; HASH_SIZE],
+    /// Of [`Head::magic`] and [`Head::hash`], the bytes before it, in its two halves; zeros: nobody has signed it.
+    pub signature: [[u8; SIGNATURE_SIZE / 2]; 2],
     /// [`crate::VERSION`].
     pub abi_version: u32,
     /// Bytes of the head with its tables.

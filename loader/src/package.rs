@@ -8,6 +8,8 @@ mod entries;
 mod fault;
 #[cfg(feature = "hash")]
 mod hash;
+#[cfg(feature = "signature")]
+mod signature;
 #[cfg(feature = "file")]
 mod write;
 
@@ -15,6 +17,8 @@ pub use entries::{Export, Import, Method, Relocations, Segment};
 pub use fault::{Expected, Fault, Part, Problem};
 #[cfg(feature = "hash")]
 pub use hash::{Hasher, hash};
+#[cfg(feature = "signature")]
+pub use signature::{Keys, SIGNED, Unsigned, sign};
 #[cfg(feature = "file")]
 pub use write::Writer;
 

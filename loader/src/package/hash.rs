@@ -1,18 +1,18 @@
 //! The hash of a package.
 
-use cairn_abi::package::{HASH_SIZE, HASHED, Head};
+use cairn_abi::package::{HASH_SIZE, HASHED, Head, SIGNATURE_SIZE};
 use core::mem::offset_of;
 use sha2::{Digest, Sha256};
 
 /// A hash that grows with a package, from its first byte to its last, in pieces of any size.
 #[derive(Clone, Default)]
 pub struct Hasher {
-    /// Bytes that are not hashed yet: the mark and the hash itself.
+    /// Bytes that are not hashed: the mark, the hash itself and its signature.
     passed: usize,
     digest: Sha256,
 }
 
-const _: () = assert!(offset_of!(Head, hash) + HASH_SIZE == HASHED);
+const _: () = assert!(offset_of!(Head, signature) + SIGNATURE_SIZE == HASHED);
 
 impl Hasher {
     /// Nothing yet.

@@ -74,6 +74,7 @@ impl Writer {
         let mut head = Head {
             magic: MAGIC,
             hash: [0; HASH_SIZE],
+            signature: Default::default(),
             abi_version: cairn_abi::VERSION,
             head_size: head_size as u32,
             size: bytes.len() as u64,

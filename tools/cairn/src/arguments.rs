@@ -151,6 +151,9 @@ pub enum Command {
         /// The package
         #[arg(short, long, value_name = "FILE", required_unless_present = "show")]
         output: Option<PathBuf>,
+        /// Sign it with this secret key, of Ed25519 in PEM
+        #[arg(long, value_name = "FILE", conflicts_with = "show")]
+        sign: Option<PathBuf>,
         /// Say what is in this package instead, or what is wrong with it
         #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "output"])]
         show: Option<PathBuf>,

@@ -107,10 +107,12 @@ fn execute(command: Command) -> Result<u8> {
             print!("{}", pack::show(&file)?);
             Ok(0)
         }
-        Command::Pack { name, system, on, output, .. } => {
+        Command::Pack { name, system, on, output, sign, .. } => {
+            // Before the work of building.
+            let key = sign.map(|file| pack::key(&file)).transpose()?;
             // The command line has both where it has no `show`.
             let (name, output) = (name.unwrap_or_default(), output.unwrap_or_default());
-            print!("{}", pack::write(&name, &system, on.board.as_deref(), &output)?);
+            print!("{}", pack::write(&name, &system, on.board.as_deref(), key.as_ref(), &output)?);
             Ok(0)
         }
         Command::Doc { open } => {

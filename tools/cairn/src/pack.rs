@@ -8,7 +8,8 @@ use cairn_abi::record::{CONTENT_CONSTANTS, CONTENT_DATA, CONTENT_TEXT};
 use cairn_abi::record::{FLOAT_FIRST_USE, FLOAT_OFF, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::text::Visible;
 use cairn_description::{show_duration, show_size};
-use cairn_loader::package::{Export, Head, Import, Package, Segment};
+use cairn_loader::package::{Export, Head, Import, Package, Segment, sign};
+use ed25519_compact::KeyPair;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,14 +24,36 @@ pub fn make(name: &str, system: &str, board: Option<&str>) -> Result<Vec<u8>> {
     package_of(&parts, place, parts.packaged()[place])
 }
 
-/// Writes a package, and says what it is.
-pub fn write(name: &str, system: &str, board: Option<&str>, file: &Path) -> Result<String> {
-    let bytes = make(name, system, board)?;
+/// A secret key, from a file.
+pub fn key(file: &Path) -> Result<KeyPair> {
+    let shown = paths::shown(file);
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+    KeyPair::from_pem(&text).map_err(|_| {
+        anyhow!(
+            "{shown} is no secret key of Ed25519 in PEM; `openssl genpkey -algorithm ed25519 -out {shown}` makes one"
+        )
+    })
+}
+
+/// Writes a package, signed if there is a key, and says what it is.
+pub fn write(
+    name: &str,
+    system: &str,
+    board: Option<&str>,
+    key: Option<&KeyPair>,
+    file: &Path,
+) -> Result<String> {
+    let mut bytes = make(name, system, board)?;
+    if let Some(key) = key {
+        sign(&mut bytes, &key.sk);
+    }
     let package = Package::read(&bytes).map_err(|fault| anyhow!("{fault}"))?;
     std::fs::write(file, &bytes).with_context(|| format!("cannot write {}", file.display()))?;
     let hash = hexadecimal(&package.head().numbers().hash);
     let name = package.head().name();
-    Ok(format!("{}: {name}, {} bytes, sha256 {hash}\n", file.display(), bytes.len()))
+    let signed =
+        key.map_or_else(String::new, |key| format!(", signed by {}", hexadecimal(&*key.pk)));
+    Ok(format!("{}: {name}, {} bytes, sha256 {hash}{signed}\n", file.display(), bytes.len()))
 }
 
 /// What is in a package, for people.
@@ -61,6 +84,9 @@ fn text(package: &Package<'_>) -> String {
     line("package", format!("{}, of the component {}", head.name(), head.component()));
     line("size", format!("{} bytes, of which the head has {}", numbers.size, numbers.head_size));
     line("sha256", hexadecimal(&numbers.hash));
+    let signature = numbers.signature.as_flattened();
+    let is_signed = signature.iter().any(|byte| *byte != 0);
+    line("signature", if is_signed { hexadecimal(signature) } else { "none".to_owned() });
     line("interface", format!("version {} of the binary interface", numbers.abi_version));
     line("memory", memory(head));
     line("quotas", quotas(head));

@@ -3,8 +3,9 @@
 
 use cairn_abi::address::IMAGE_OFFSET;
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_abi::package::HASHED;
 use cairn_loader::Rights;
-use cairn_loader::package::Package;
+use cairn_loader::package::{Keys, Package, SIGNED};
 use cairn_random::Random;
 use cairn_tool::build::Parts;
 use cairn_tool::{components, pack};
@@ -61,7 +62,7 @@ fn the_same_sources_make_the_same_bytes() {
 #[test]
 fn what_is_in_a_file_is_said_or_what_is_wrong_with_it() {
     let file = std::env::temp_dir().join(format!("cairn-pack-{}", std::process::id()));
-    let said = pack::write("hello", "tests/shelf/shelf.toml", None, &file).unwrap();
+    let said = pack::write("hello", "tests/shelf/shelf.toml", None, None, &file).unwrap();
     assert!(said.contains(": hello, ") && said.contains(" bytes, sha256 "), "{said}");
     let shown = pack::show(&file).unwrap();
     for expected in [
@@ -96,13 +97,41 @@ fn what_is_in_a_file_is_said_or_what_is_wrong_with_it() {
         let mut bytes = good.clone();
         let at = random.index(4096);
         bytes[at] = random.next() as u8;
-        if bytes != good {
+        // Of a signature nobody can say more without a key.
+        if bytes != good && !(SIGNED..HASHED).contains(&at) {
             assert!(refused(&bytes).bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()));
         }
     }
     std::fs::remove_file(&file).unwrap();
     let error = pack::make("nobody", "demo", None).unwrap_err().to_string();
     assert!(error.contains("unknown component `nobody`"), "{error}");
+}
+
+/// What openssl makes is a key, of which the public half is what a description names.
+#[test]
+fn a_package_is_signed_with_a_key_of_openssls() {
+    const KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
+        MC4CAQAwBQYDK2VwBCIEIAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB\n\
+        -----END PRIVATE KEY-----\n";
+    const PUBLIC: &str = "8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c";
+    let at = |name| std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
+    let (file, secret) = (at("signed"), at("key"));
+    std::fs::write(&secret, KEY).unwrap();
+    let key = pack::key(&secret).unwrap();
+    let said = pack::write("examples/greeter", "demo", None, Some(&key), &file).unwrap();
+    assert!(said.ends_with(&format!(", signed by {PUBLIC}\n")), "{said}");
+    let bytes = std::fs::read(&file).unwrap();
+    assert_eq!(Keys(PUBLIC).check(bytes.first_chunk().unwrap()), Ok(()));
+    let shown = pack::show(&file).unwrap();
+    assert!(shown.contains("\nsignature  ") && !shown.contains("signature  none"), "{shown}");
+    for text in ["", "-----BEGIN PUBLIC KEY-----", &KEY.replace("MC4C", "MC4D"), &KEY[..60]] {
+        std::fs::write(&secret, text).unwrap();
+        let error = pack::key(&secret).unwrap_err().to_string();
+        assert!(error.contains("is no secret key of Ed25519 in PEM; `openssl genpkey"), "{error}");
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::fs::remove_file(&secret).unwrap();
+    assert!(pack::key(&secret).unwrap_err().to_string().starts_with("cannot read "));
 }
 
 /// All of a system that can be replaced, drivers too, is packed as what is to replace it: it calls the same exports by the same portals.

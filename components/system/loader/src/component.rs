@@ -29,7 +29,13 @@ cairn::component! {
         loader: interfaces::Loader = SERVER,
         replacement: interfaces::Replacement = SERVER,
     },
+    arguments: { keys: &str = "" },
     main: exchange::main,
+}
+
+/// Public keys, of which one has to have signed what a store brings; no text: nobody has to.
+pub fn keys() -> &'static str {
+    arguments::keys()
 }
 
 pub use imports::{DOMAIN_MEMORY, DOMAIN_PORTALS, INSTANCES, MEMORY, PACKAGES, PORTALS, THREADS};

@@ -1,14 +1,17 @@
 //! Where the bytes of a package are: on the shelf of the image, which the build has checked and the loader sees itself, or in another
-//! store, from which they are copied and then compared with their hash.
+//! store, from which they are copied and then compared with their hash. What a store brings has to be what was asked for, and signed if the
+//! description names keys.
 
-use super::component::{HeadBytes, MEMORY, PACKAGES};
+use super::component::{HeadBytes, MEMORY, PACKAGES, keys};
 use super::failure::failed;
 use cairn::section::Section;
 use cairn::{Error, environment};
 use cairn_abi::address::PAGE_SIZE;
-use cairn_abi::package::Head;
+use cairn_abi::descriptor::{NAME_SIZE, name_text};
+use cairn_abi::package::{HASHED, Head};
+use cairn_abi::text::Visible;
 use cairn_interfaces::Pages;
-use cairn_loader::package::Hasher;
+use cairn_loader::package::{Hasher, Keys};
 use core::mem::offset_of;
 
 /// A package that nobody writes any more.
@@ -74,14 +77,42 @@ fn copy(buffer: &mut HeadBytes, package: &str, offset: u64, size: u64) -> Result
         done += wanted as u64;
     }
     let hash = hasher.finish();
-    let own = offset_of!(Head, hash);
-    let is_whole = pages.size() >= own + hash.len()
-        && hash.iter().enumerate().all(|(place, byte)| pages.byte(own + place) == *byte);
-    match is_whole {
-        true => Ok(pages),
-        false => Err(failed(
+    if pages.size() < size_of::<Head>() {
+        return Err(unreadable(Error::Malformed));
+    }
+    if taken(&pages, offset_of!(Head, hash)) != hash {
+        return Err(failed(
             Error::Malformed,
             format_args!("the package `{package}` has another hash than its content"),
-        )),
+        ));
     }
+    // What another name's maker has signed is signed, too.
+    let name = taken::<NAME_SIZE>(&pages, offset_of!(Head, name));
+    if name_text(&name) != package {
+        let other = Visible::text(name_text(&name));
+        return Err(failed(
+            Error::Malformed,
+            format_args!("asked for the package `{package}`, the store has given `{other}`"),
+        ));
+    }
+    check_signature(package, &pages)?;
+    Ok(pages)
+}
+
+/// Bytes of a package.
+fn taken<const COUNT: usize>(pages: &Pages, from: usize) -> [u8; COUNT] {
+    core::array::from_fn(|place| pages.byte(from + place))
+}
+
+/// Refuses what none of the keys has signed, if there are keys.
+fn check_signature(package: &str, pages: &Pages) -> Result<(), Error> {
+    let keys = Keys(keys());
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let begin = taken::<HASHED>(pages, 0);
+    keys.check(&begin).map_err(|unsigned| {
+        let why = unsigned.text();
+        failed(Error::NotAllowed, format_args!("the package `{package}` is refused: {why}"))
+    })
 }
