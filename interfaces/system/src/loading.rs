@@ -263,7 +263,7 @@ pub trait DomainPortals {
     /// manager, or some call to it takes no stack of its own. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
     /// be the portal manager, or serve it.
     fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error>;
-    /// The caller's portals from index `first` on, which it opened to an export of the instance that it holds, enter the content of a joined successor, or, if `to`
+    /// The caller's portals from index `first` on, which it opened to an export of an instance, enter the content of a joined successor of that, or, if `to`
     /// is the instance itself, where the record says.
     fn lead(&self, caller: Caller, first: u64, to: InstanceId) -> Result<(), Error>;
     /// Whether no thread is inside of a call to the instance, but for the caller's own.

@@ -19,6 +19,11 @@ impl<T> State<T> {
         State(state)
     }
 
+    /// It itself, also where there is nothing but constants.
+    pub const fn get(&'static self) -> &'static T {
+        &self.0
+    }
+
     /// Where it lies, and in how many pages.
     pub fn place(&'static self) -> (u64, u64) {
         let size = const { size_of::<State<T>>() as u64 };
@@ -30,6 +35,47 @@ impl<T> State<T> {
     pub const fn layout(version: u64) -> u64 {
         let size = hash_word(HASH_START, size_of::<T>() as u64);
         hash_word(hash_word(size, align_of::<T>() as u64), version)
+    }
+}
+
+/// Which content of its instance this is: what threads of its own ask, since nobody holds them. An instance that has any has a role, and sees the record.
+#[cfg(target_os = "none")]
+pub mod content {
+    use crate::cached::Cached;
+    use crate::environment;
+    use crate::record::Record;
+    use cairn_abi::record::Instance;
+    // Relaxed: the first thread alone writes it, before there are others.
+    use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    /// Where the first thread begins in this content.
+    static MAIN: AtomicU64 = AtomicU64::new(0);
+
+    static OWN: Cached<&'static Instance> = Cached::new();
+
+    fn own_record() -> Option<&'static Instance> {
+        let find = || {
+            let (record, own) = (Record::find()?, environment::startup().instance);
+            record.table::<Instance>(record.header.instances).get(own.index().checked_sub(1)?)
+        };
+        OWN.with(find, |own| *own)
+    }
+
+    /// The first thread begins in this content.
+    pub fn begin() {
+        MAIN.store(own_record().map_or(0, |own| own.main), Relaxed);
+    }
+
+    /// Whether the instance has another content by now.
+    pub fn is_former() -> bool {
+        own_record().is_some_and(|own| own.main != MAIN.load(Relaxed))
+    }
+
+    /// The first thread, which has no other beside it any more, begins anew in the content that the instance has now.
+    pub fn leave() {
+        if let Some(own) = own_record().filter(|own| own.main != 0) {
+            crate::arch::leave::begin_at(own.main, own.stack, own.stub);
+        }
     }
 }
 

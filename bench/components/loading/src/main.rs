@@ -10,7 +10,8 @@ use cairn::time::{now, ticks};
 use cairn::{Error, environment};
 use cairn_bench::{Loaded, Meter, Report, Rounds};
 use cairn_interfaces::{
-    Clock, Console, Loader, MemoryStatistics, Names, Portals, Replacement, Threads, spawn,
+    Clock, Console, Loader, MemoryStatistics, Names, Portals, Replacement, Supervisor, Threads,
+    spawn,
 };
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -27,6 +28,7 @@ cairn::component! {
         kept: Loaded,
         names: Option<Names>,
         statistics: Option<MemoryStatistics>,
+        supervisor: Option<Supervisor>,
     },
     arguments: { in_place: bool = false },
     main: main,
@@ -61,7 +63,7 @@ struct Replaced {
 /// The first of those that are replaced in place.
 const IN_PLACE: usize = 3;
 
-const REPLACED: [Replaced; 6] = [
+const REPLACED: [Replaced; 7] = [
     Replaced {
         benchmark: "replace.pause",
         instance: "kept",
@@ -97,6 +99,15 @@ const REPLACED: [Replaced; 6] = [
         instance: "memory",
         package: "memory2",
         call: || imports::STATISTICS.get().ok_or(Error::NotFound)?.usage().map(drop),
+    },
+    Replaced {
+        benchmark: "replace.supervisor.pause",
+        instance: "supervisor",
+        package: "supervisor2",
+        call: || {
+            let supervisor = imports::SUPERVISOR.get().ok_or(Error::NotFound)?;
+            supervisor.time_ended(environment::startup().instance).map(drop)
+        },
     },
 ];
 

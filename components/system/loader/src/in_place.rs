@@ -8,7 +8,7 @@ use super::exchange::Job;
 use cairn::text::Line;
 use cairn::time::now;
 use cairn::{Error, Object};
-use cairn_interfaces::InPlace;
+use cairn_interfaces::{InPlace, StatePlace};
 
 /// Of an instance of a name that keeps its state in place, what says so.
 fn open(name: &str) -> Result<Option<Object<dyn InPlace>>, Error> {
@@ -36,44 +36,54 @@ impl Job {
     pub fn exchange_in_place(&self) -> Result<u64, Error> {
         let state = open(self.name()).and_then(|state| state.ok_or(Error::NotFound));
         let state = state.map_err(|error| self.failed(error, "its state cannot be kept"))?;
-        let until = self.until();
-        let done = self.hold(until).and_then(|()| {
-            let began = now();
-            let done = self.drain(None, until).and_then(|()| self.change_places(&state));
-            let released = DOMAIN_PORTALS.release(self.instance);
-            done.and(released.map(|()| now() - began))
-        });
+        let done = self.exchange_beside(&state);
+        if done.is_err() {
+            let _ = DOMAIN_PORTALS.lead(state.first_portal().into(), self.instance);
+        }
         close(&state);
         done
     }
 
-    /// Nobody is inside who could wait.
-    fn change_places(&self, state: &Object<dyn InPlace>) -> Result<(), Error> {
-        let (instance, successor) = (self.instance, self.successor);
+    /// Before anybody waits, the successor says whether it can go on with this state.
+    fn exchange_beside(&self, state: &Object<dyn InPlace>) -> Result<u64, Error> {
         let former = state.proxy().state();
         let former = former.map_err(|error| self.failed(error, "it does not say its state"))?;
-        let joined = DOMAIN_MEMORY.join(successor);
+        let joined = DOMAIN_MEMORY.join(self.successor);
         joined.map_err(|error| self.failed(error, "its successor has no room beside it"))?;
-        let first = state.first_portal().into();
-        let led = DOMAIN_PORTALS.lead(first, successor).and_then(|()| state.proxy().state());
-        let kept =
-            led.and_then(|new| match (new.layout, new.pages) == (former.layout, former.pages) {
-                true => DOMAIN_MEMORY.keep_state(successor, former.at, new.at, new.pages),
-                false => Err(Error::VersionMismatch),
-            });
-        if let Err(error) = kept {
-            let _ = DOMAIN_PORTALS.lead(first, instance);
+        let led = DOMAIN_PORTALS.lead(state.first_portal().into(), self.successor);
+        let new = led.and_then(|()| state.proxy().state()).and_then(|new| {
+            let is_same = (new.layout, new.pages) == (former.layout, former.pages);
+            if is_same { Ok(new) } else { Err(Error::VersionMismatch) }
+        });
+        let new = new.map_err(|error| {
             let why = match error {
                 Error::VersionMismatch => "its successor has its state in another layout",
                 Error::Dead => "its successor died",
+                error => error.text(),
+            };
+            self.failed(error, why)
+        })?;
+        let until = self.until();
+        self.hold(until)?;
+        let began = now();
+        let done = self.drain(None, until).and_then(|()| self.change_places((former, new)));
+        let released = DOMAIN_PORTALS.release(self.instance);
+        done.and(released.map(|()| now() - began))
+    }
+
+    /// Nobody is inside who could wait.
+    fn change_places(&self, (former, new): (StatePlace, StatePlace)) -> Result<(), Error> {
+        let kept = DOMAIN_MEMORY.keep_state(self.successor, former.at, new.at, new.pages);
+        kept.map_err(|error| {
+            let why = match error {
                 Error::BadArgument => "its successor's state is not in its data",
                 error => error.text(),
             };
-            return Err(self.failed(error, why));
-        }
+            self.failed(error, why)
+        })?;
         // It is the other's from now on. Who was not held may be in the former content until it has left, which is soon.
-        DOMAIN_PORTALS.relink(instance)?;
-        while !DOMAIN_PORTALS.is_quiet(instance)? {
+        DOMAIN_PORTALS.relink(self.instance)?;
+        while !DOMAIN_PORTALS.is_quiet(self.instance)? {
             self.pause()?;
         }
         Ok(())

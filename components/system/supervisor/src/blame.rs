@@ -16,6 +16,7 @@
 //! the time.
 
 use crate::component as imports;
+use crate::lasting::lasting;
 use crate::look::Undisturbed;
 use crate::reason::Reason;
 use crate::system::{System, state};
@@ -74,35 +75,58 @@ struct Called {
     asked: AtomicU64,
 }
 
-static CALLED: [Called; THREADS_MAXIMUM] = [const {
-    Called {
-        name: AtomicU64::new(0),
-        given: AtomicU64::new(0),
-        left: AtomicU64::new(0),
-        held_up: AtomicU64::new(0),
-        is_told: AtomicBool::new(false),
-        used: AtomicU64::new(0),
-        looked: AtomicU64::new(0),
-        had_run: AtomicU64::new(0),
-        watched: AtomicU16::new(0),
-        into: AtomicU16::new(0),
-        began: AtomicU64::new(0),
-        asked: AtomicU64::new(0),
+impl Called {
+    const fn nobody() -> Called {
+        Called {
+            name: AtomicU64::new(0),
+            given: AtomicU64::new(0),
+            left: AtomicU64::new(0),
+            held_up: AtomicU64::new(0),
+            is_told: AtomicBool::new(false),
+            used: AtomicU64::new(0),
+            looked: AtomicU64::new(0),
+            had_run: AtomicU64::new(0),
+            watched: AtomicU16::new(0),
+            into: AtomicU16::new(0),
+            began: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+        }
     }
-}; THREADS_MAXIMUM];
-
-fn called(index: u64) -> &'static Called {
-    &CALLED[index as usize % THREADS_MAXIMUM]
 }
 
-/// Threads that their own components call home, the best of their priorities, when to look at them next, and
-/// where that look is.
-static ASKED: Threads = Threads::new();
-/// Those that go on without a processor budget.
-static LIFTED: Threads = Threads::new();
-static ASKED_PRIORITY: AtomicU8 = AtomicU8::new(0);
-static ASKED_LOOK: AtomicU64 = AtomicU64::new(0);
-static ASKED_CURSOR: AtomicU64 = AtomicU64::new(0);
+/// What a successor has to know.
+pub struct Lasting {
+    called: [Called; THREADS_MAXIMUM],
+    /// Threads that their own components call home, the best of their priorities, when to look at them next, and
+    /// where that look is.
+    asked: Threads,
+    asked_priority: AtomicU8,
+    asked_look: AtomicU64,
+    asked_cursor: AtomicU64,
+    /// Those that go on without a processor budget.
+    lifted: Threads,
+}
+
+impl Lasting {
+    /// Nobody is called home.
+    pub const fn none() -> Lasting {
+        Lasting {
+            called: [const { Called::nobody() }; THREADS_MAXIMUM],
+            asked: Threads::new(),
+            asked_priority: AtomicU8::new(0),
+            asked_look: AtomicU64::new(0),
+            asked_cursor: AtomicU64::new(0),
+            lifted: Threads::new(),
+        }
+    }
+}
+
+static LASTING: &Lasting = &lasting().called_home;
+
+fn called(index: u64) -> &'static Called {
+    &LASTING.called[index as usize % THREADS_MAXIMUM]
+}
+
 /// Between two looks.
 const ASKED_LOOK_MICROSECONDS: u64 = 10_000;
 
@@ -110,17 +134,17 @@ const ASKED_LOOK_MICROSECONDS: u64 = 10_000;
 pub fn ask_home(name: u64, priority: u8) {
     let index = index_of_name(name);
     called(index).asked.store(name, Relaxed);
-    ASKED_LOOK.store(0, Relaxed);
-    ASKED.insert(index);
-    ASKED_PRIORITY.fetch_max(priority, Relaxed);
+    LASTING.asked_look.store(0, Relaxed);
+    LASTING.asked.insert(index);
+    LASTING.asked_priority.fetch_max(priority, Relaxed);
 }
 
 /// When the next look at such threads is due, and its priority.
 pub fn next_home() -> (u64, u8) {
-    match ASKED.next(0) {
-        Some(_) => (ASKED_LOOK.load(Relaxed), ASKED_PRIORITY.load(Relaxed)),
+    match LASTING.asked.next(0) {
+        Some(_) => (LASTING.asked_look.load(Relaxed), LASTING.asked_priority.load(Relaxed)),
         None => {
-            ASKED_PRIORITY.store(0, Relaxed);
+            LASTING.asked_priority.store(0, Relaxed);
             (u64::MAX, 0)
         }
     }
@@ -139,18 +163,18 @@ pub fn is_held_up(wait: &Wait) -> bool {
 impl System {
     /// Looks at the next thread that its own component calls home.
     pub fn call_next_home(&self) {
-        let Some(index) = ASKED.next(ASKED_CURSOR.load(Relaxed)) else {
-            ASKED_CURSOR.store(0, Relaxed);
-            ASKED_LOOK.store(now() + ticks(ASKED_LOOK_MICROSECONDS), Relaxed);
+        let Some(index) = LASTING.asked.next(LASTING.asked_cursor.load(Relaxed)) else {
+            LASTING.asked_cursor.store(0, Relaxed);
+            LASTING.asked_look.store(now() + ticks(ASKED_LOOK_MICROSECONDS), Relaxed);
             return;
         };
-        ASKED_CURSOR.store(index + 1, Relaxed);
+        LASTING.asked_cursor.store(index + 1, Relaxed);
         let undisturbed = Undisturbed::begin();
         let is_abroad = self.is_abroad(index);
         let is_home = !is_abroad && undisturbed.holds();
         let asked = called(index).asked.load(Relaxed);
         if is_home || imports::SCHEDULING.thread(index).is_ok_and(|thread| thread.name != asked) {
-            ASKED.remove(index);
+            LASTING.asked.remove(index);
         } else if is_abroad {
             self.call_home(index);
         }
@@ -200,13 +224,13 @@ impl System {
 
     /// A thread goes on without its processor budget, on its way home, or has one again.
     pub fn lift_budget(&self, index: u64, is_lifted: bool) {
-        if is_lifted || LIFTED.contains(index) {
-            LIFTED.remove(index);
+        if is_lifted || LASTING.lifted.contains(index) {
+            LASTING.lifted.remove(index);
             let thread = imports::SCHEDULING.thread(index);
             let lifted =
                 thread.and_then(|thread| imports::CONTROL.lift_budget(thread.name, is_lifted));
             if is_lifted && lifted.is_ok() {
-                LIFTED.insert(index);
+                LASTING.lifted.insert(index);
             }
         }
     }
@@ -432,7 +456,7 @@ impl System {
             self.watch(index);
             if called.watched.load(Relaxed) == 0 {
                 // All the way: what it calls from now on is not what it was to leave.
-                ASKED.remove(index);
+                LASTING.asked.remove(index);
             }
             return true;
         }

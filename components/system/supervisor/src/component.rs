@@ -1,6 +1,7 @@
 //! Entry points: what they ask for the worker does.
 
 use crate::blame;
+use crate::lasting;
 use crate::printer::Printer;
 use crate::replacing;
 use crate::succession::INTERRUPTS_OFF;
@@ -46,6 +47,7 @@ cairn::component! {
     exports: {
         supervisor: interfaces::Supervisor = SERVER,
         instances: interfaces::InstanceControl = SERVER,
+        in_place: interfaces::InPlace = SERVER,
     },
     main: main,
 }
@@ -131,6 +133,16 @@ const THREAD_STATES: [&str; 8] =
 /// Ticks in microseconds.
 fn microseconds(ticks: u64) -> u64 {
     ticks * 1000 / (environment::startup().time_base / 1000).max(1)
+}
+
+impl interfaces::InPlace for Server {
+    fn state(&self) -> Result<interfaces::StatePlace, Error> {
+        Ok(lasting::place())
+    }
+
+    fn version(&self, text: WriteWindow<'_>) -> Result<usize, Error> {
+        text.write(0, env!("CARGO_PKG_VERSION").as_bytes())
+    }
 }
 
 impl interfaces::InstanceControl for Server {

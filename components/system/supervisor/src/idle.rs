@@ -6,6 +6,7 @@
 //! steps, and who comes meanwhile waits for the last of them: the stacks, with what callers bring on them, are left as they are.
 
 use crate::component as imports;
+use crate::lasting::lasting;
 use crate::reason::Reason;
 use crate::system::{INSTANCES, System, state};
 use cairn::InstanceId;
@@ -20,9 +21,14 @@ pub const PRIORITY: u8 = 1;
 const THREADS_OF_LOOK: usize = 6;
 
 /// When the next instance is looked at, in ticks.
-static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
+static NEXT: &AtomicU64 = &lasting().idle_look;
 
-/// The same, for the worker.
+/// No instance is known yet.
+pub fn begin() {
+    NEXT.store(u64::MAX, Relaxed);
+}
+
+/// When to look next, for the worker.
 pub fn next_look() -> u64 {
     NEXT.load(Relaxed)
 }

@@ -141,7 +141,7 @@ impl InstanceState {
             requests: AtomicU8::new(0),
             pages: AtomicU32::new(0),
             page_quota: AtomicU32::new(0),
-            due: AtomicU64::new(u64::MAX),
+            due: AtomicU64::new(0),
             sleeps: AtomicBool::new(false),
             retires: AtomicBool::new(false),
             answer: AtomicI64::new(0),
@@ -209,7 +209,10 @@ impl Instances {
     pub fn add_domain(&self, instance: InstanceId) -> Result<(), Error> {
         let known = self.states.get(instance.index()).filter(|_| instance.index() != 0);
         match known.ok_or(Error::BadArgument)?.phase() {
-            Phase::Absent => self.enter(instance, Phase::Alive),
+            Phase::Absent => {
+                self.state(instance).due.store(u64::MAX, Relaxed);
+                self.enter(instance, Phase::Alive);
+            }
             _ => return Err(Error::Busy),
         }
         Ok(())

@@ -40,14 +40,14 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Nothing was there before.
+    /// It has not [begun](Kept::begin).
     pub const fn new() -> Self {
         Kept {
             number: AtomicU64::new(0),
-            length: AtomicUsize::new(TEXT_SIZE),
+            length: AtomicUsize::new(0),
             sum: AtomicU64::new(0),
             begins: AtomicUsize::new(0),
-            next_begins: AtomicUsize::new(BEGINS),
+            next_begins: AtomicUsize::new(0),
             next: AtomicU64::new(0),
             end: AtomicU64::new(0),
         }
@@ -55,6 +55,8 @@ impl Kept {
 
     /// Looks for what was written before; what is written from now on comes behind it.
     pub fn begin(&self, memory: &[AtomicI64]) {
+        self.length.store(TEXT_SIZE, Relaxed);
+        self.next_begins.store(BEGINS, Relaxed);
         let count = pieces(memory).len() as u64;
         let numbers = pieces(memory).map(|piece| load(&piece[NUMBER]));
         let last = numbers.filter(|number| read(memory, *number).is_some()).max().unwrap_or(0);

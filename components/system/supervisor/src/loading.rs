@@ -12,6 +12,7 @@ use crate::component as imports;
 use crate::reason::Reason;
 use crate::system::{INSTANCES, System, state};
 use crate::tell;
+use cairn::in_place::content;
 use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, environment, privileged};
 use cairn_abi::record::Instance;
@@ -180,7 +181,7 @@ impl System {
             return;
         }
         // What is to be told of it has its name.
-        if self.has_children(instance) || tell::is_of(instance) {
+        if self.has_children(instance) || tell::is_of(instance) || is_this_content(record) {
             return state.look.store(now() + ticks(LOOK_MICROSECONDS), Relaxed);
         }
         let (Some(portals), Some(memory)) =
@@ -217,6 +218,11 @@ impl System {
             }
         }
     }
+}
+
+/// Whether an instance that is made has the content in which this thread is still, beside what its own instance has by now.
+fn is_this_content(record: &Instance) -> bool {
+    record.successor_of == environment::startup().instance && content::is_former()
 }
 
 /// The turn of the interrupt dispatcher and the scheduler to forget the interrupts of an instance, then the scheduler's to forget the rest, then the memory

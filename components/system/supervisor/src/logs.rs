@@ -2,6 +2,7 @@
 //! wrote it, and nothing of it is believed.
 
 use crate::component as imports;
+use crate::lasting::lasting;
 use crate::printer;
 use crate::system::System;
 use cairn::environment::startup;
@@ -21,7 +22,7 @@ const WORDS_OF_PIECE: usize = PIECE / 8;
 pub const PRIORITY: u8 = 1;
 
 /// The next instance; zero: none.
-static NEXT: AtomicU64 = AtomicU64::new(0);
+static NEXT: &AtomicU64 = &lasting().next_log;
 
 /// From now on the logs are shown, one after the other.
 pub fn begin() {

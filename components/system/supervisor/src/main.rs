@@ -10,6 +10,7 @@ mod machine {
     pub mod component;
     pub mod death;
     pub mod idle;
+    pub mod lasting;
     pub mod loading;
     pub mod logs;
     pub mod look;

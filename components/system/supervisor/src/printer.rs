@@ -3,6 +3,7 @@
 
 use crate::blame::{self, is_held_up};
 use crate::component as imports;
+use crate::lasting::lasting;
 use crate::logs;
 use crate::system::System;
 use cairn::thread::Stack;
@@ -37,8 +38,22 @@ const TOGETHER: usize = 256;
 /// Of a line, what others wrote in it included: it is shown together, and so it is when it has been kept.
 const LINE: usize = 232;
 
-static LOG: Log<8192> = Log::new();
-static KEPT: Kept = Kept::new();
+/// What a successor has to know.
+pub struct Lasting {
+    log: Log<8192>,
+    kept: Kept,
+    /// Whether the console did not take the last text.
+    fails: AtomicBool,
+}
+
+impl Lasting {
+    /// Nothing is to be printed.
+    pub const fn none() -> Lasting {
+        Lasting { log: Log::new(), kept: Kept::new(), fails: AtomicBool::new(false) }
+    }
+}
+
+static LASTING: &Lasting = &lasting().printed;
 /// The printer's thread is at work, or has not yet noticed that nothing is left.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 /// It has begun, and is perhaps with the console.
@@ -54,19 +69,26 @@ fn kept_memory() -> Option<&'static [AtomicI64]> {
     environment::section("kept").map(|section| section.words(section.size() / 8))
 }
 
+/// What was kept from before is to be printed.
+pub fn begin() {
+    if let Some(memory) = kept_memory() {
+        LASTING.kept.begin(memory);
+    }
+}
+
 /// Where reports are written.
 pub fn log() -> impl Write {
-    &LOG
+    &LASTING.log
 }
 
 /// Where text of others is written: in lines that are shown whole, so that no part of one stands where a line begins.
 pub fn others_text() -> impl Write {
-    Wrapped::new(&LOG, LOG.column(), LINE, "\nsupervisor:   ...")
+    Wrapped::new(&LASTING.log, LASTING.log.column(), LINE, "\nsupervisor:   ...")
 }
 
 /// Whether there is room for a long report.
 pub fn has_room() -> bool {
-    LOG.room() >= LONG_REPORT
+    LASTING.log.room() >= LONG_REPORT
 }
 
 /// Prints what was written to the log, at the priority of the instances that it tells of.
@@ -83,11 +105,8 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Prints at this priority first, what was kept from before.
+    /// Prints at this priority first.
     pub fn begin(priority: u8) -> Printer {
-        if let Some(memory) = kept_memory() {
-            KEPT.begin(memory);
-        }
         Printer { thread: None, priority, called: 0, kept: 0, looked: 0, had_run: 0 }
     }
 
@@ -104,7 +123,7 @@ impl Printer {
 
     /// Whether all that was written is printed.
     pub fn is_done() -> bool {
-        LOG.is_given() && !has_text() && !ACTIVE.load(Ordering::Acquire)
+        LASTING.log.is_given() && !has_text() && !ACTIVE.load(Ordering::Acquire)
     }
 
     /// The priority of what the worker keeps, since the console may keep the printer's thread for good; `None` if there is nothing, or that
@@ -152,6 +171,23 @@ impl Printer {
         (time + longest() / LOOKS, self.priority)
     }
 
+    /// The last thread had nothing left to do but to end, and its stack is needed, or its content goes.
+    fn end_last(&mut self) {
+        if let Some(last) = self.thread.take() {
+            while imports::CONTROL.kill(last.name()) == Err(Error::Busy) {}
+            let _ = last.join();
+        }
+    }
+
+    /// Prints no more, unless it is about it still; whether it is not.
+    pub fn end(&mut self) -> bool {
+        let ends = !ACTIVE.load(Ordering::Acquire);
+        if ends {
+            self.end_last();
+        }
+        ends
+    }
+
     /// Starts to print if there is something to print.
     pub fn start(&mut self) {
         if Printer::is_done() {
@@ -160,11 +196,7 @@ impl Printer {
         if !has_text() || ACTIVE.swap(true, Ordering::AcqRel) {
             return;
         }
-        if let Some(last) = self.thread.take() {
-            // It had nothing left to do but to end, and its stack is needed.
-            while imports::CONTROL.kill(last.name()) == Err(Error::Busy) {}
-            let _ = last.join();
-        }
+        self.end_last();
         self.thread = spawn(imports::THREADS, &STACK, print, 0, self.priority.max(1)).ok();
         if self.thread.is_none() {
             // The text stays in the log; the next report tries again.
@@ -174,20 +206,20 @@ impl Printer {
 }
 
 fn has_text() -> bool {
-    !LOG.is_empty() || KEPT.is_due() || has_unkept()
+    !LASTING.log.is_empty() || LASTING.kept.is_due() || has_unkept()
 }
 
 fn has_unkept() -> bool {
-    !LOG.is_given() && !KEEPS.load(Ordering::Acquire)
+    !LASTING.log.is_given() && !KEEPS.load(Ordering::Acquire)
 }
 
 /// Keeps the next lines, which may be printed then; whether there were some.
 pub fn keep() -> bool {
-    let is_due = !LOG.is_given() && !KEEPS.swap(true, Ordering::AcqRel);
+    let is_due = !LASTING.log.is_given() && !KEEPS.swap(true, Ordering::AcqRel);
     if is_due {
-        LOG.give(&mut [0; TOGETHER], |text| {
+        LASTING.log.give(&mut [0; TOGETHER], |text| {
             if let Some(memory) = kept_memory() {
-                KEPT.write(memory, text);
+                LASTING.kept.write(memory, text);
             }
         });
         KEEPS.store(false, Ordering::Release);
@@ -200,7 +232,7 @@ fn print(_: u64) {
         PRINTS.store(true, Ordering::Release);
         while keep() {}
         if let Some(memory) = kept_memory() {
-            KEPT.show(memory, write);
+            LASTING.kept.show(memory, write);
         }
         drain();
         PRINTS.store(false, Ordering::Release);
@@ -214,29 +246,26 @@ fn print(_: u64) {
 fn drain() {
     let mut buffer = [0; TOGETHER];
     loop {
-        let count = LOG.read(&mut buffer);
+        let count = LASTING.log.read(&mut buffer);
         if count == 0 {
             return;
         }
         write(&buffer[..count]);
-        let lost = LOG.take_lost();
+        let lost = LASTING.log.take_lost();
         if lost > 0 {
             write(b"supervisor: some of its reports were lost\n");
         }
     }
 }
 
-/// Whether the console took the last text.
-static WORKS: AtomicBool = AtomicBool::new(true);
-
 fn write(text: &[u8]) {
     let given = now();
     GIVEN.store(given, Ordering::Relaxed);
-    let patience = if WORKS.load(Ordering::Relaxed) { longest() } else { 0 };
+    let patience = if LASTING.fails.load(Ordering::Relaxed) { 0 } else { longest() };
     while imports::CONSOLE.write(text).is_err() {
         if now() - given >= patience {
             GIVEN.store(0, Ordering::Relaxed);
-            if WORKS.swap(false, Ordering::Relaxed) {
+            if !LASTING.fails.swap(true, Ordering::Relaxed) {
                 logs::begin();
             }
             return text.iter().for_each(|byte| print_by_firmware(*byte));
@@ -244,13 +273,13 @@ fn write(text: &[u8]) {
         let _ = imports::THREADS.sleep_until(now() + ticks(RETRY_MICROSECONDS));
     }
     GIVEN.store(0, Ordering::Relaxed);
-    WORKS.store(true, Ordering::Relaxed);
+    LASTING.fails.store(false, Ordering::Relaxed);
 }
 
 /// How long the console may keep a text.
 fn longest() -> u64 {
-    let works = WORKS.load(Ordering::Relaxed);
-    ticks(if works { LONGEST_MICROSECONDS } else { NEXT_MICROSECONDS })
+    let fails = LASTING.fails.load(Ordering::Relaxed);
+    ticks(if fails { NEXT_MICROSECONDS } else { LONGEST_MICROSECONDS })
 }
 
 fn print_by_firmware(byte: u8) {

@@ -8,6 +8,7 @@
 //! came last is answered at once. Others' locks may close such a circle later, so it is looked for now and then.
 
 use crate::component as imports;
+use crate::lasting::lasting;
 use crate::printer;
 use crate::runaway;
 use crate::system::{STANDING, System, state};
@@ -34,24 +35,48 @@ const CHAIN_MAXIMUM: usize = 8;
 /// Threads that a report names.
 const THREADS_TOLD: usize = 4;
 
-/// Those that do not serve yet, and in this life the ones of which it was said that they are late, or that they close a circle.
-static STARTING: Numbers = Numbers::new();
-static LATE_TOLD: Numbers = Numbers::new();
-static CIRCLE_TOLD: Numbers = Numbers::new();
-/// When the first of them was seen: those of the layout have no other start.
-static BEGAN: AtomicU64 = AtomicU64::new(0);
-/// When to look next, and at the next instance from which number on.
-static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
-static CURSOR: AtomicU64 = AtomicU64::new(0);
+/// What a successor has to know.
+pub struct Lasting {
+    /// Those that do not serve yet, and in this life the ones of which it was said that they are late, or that they close a circle.
+    starting: Numbers,
+    late_told: Numbers,
+    circle_told: Numbers,
+    /// When the first of them was seen: those of the layout have no other start.
+    began: AtomicU64,
+    /// When to look next, and at the next instance from which number on.
+    next: AtomicU64,
+    cursor: AtomicU64,
+}
 
-/// The same, for the worker.
+impl Lasting {
+    /// All serve.
+    pub const fn none() -> Lasting {
+        Lasting {
+            starting: Numbers::new(),
+            late_told: Numbers::new(),
+            circle_told: Numbers::new(),
+            began: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            cursor: AtomicU64::new(0),
+        }
+    }
+}
+
+static LASTING: &Lasting = &lasting().starting;
+
+/// No instance is known yet.
+pub fn begin() {
+    LASTING.next.store(u64::MAX, Relaxed);
+}
+
+/// When to look next, for the worker.
 pub fn next_look() -> u64 {
-    NEXT.load(Relaxed)
+    LASTING.next.load(Relaxed)
 }
 
 /// Whether an instance lives and does not serve yet.
 pub fn is_starting(instance: InstanceId) -> bool {
-    STARTING.contains(instance.into())
+    LASTING.starting.contains(instance.into())
 }
 
 /// What a thread reads in the page by which an instance says that it serves.
@@ -68,11 +93,11 @@ impl System {
     pub fn starts(&self, record: &Instance, first: Option<u64>) {
         state(record.number).first.store(first.unwrap_or(0), Relaxed);
         if record.callers_wait != 0 {
-            STARTING.insert(record.number.into());
-            LATE_TOLD.remove(record.number.into());
-            CIRCLE_TOLD.remove(record.number.into());
-            let _ = BEGAN.compare_exchange(0, now(), Relaxed, Relaxed);
-            NEXT.fetch_min(now() + ticks(LOOK_MICROSECONDS), Relaxed);
+            LASTING.starting.insert(record.number.into());
+            LASTING.late_told.remove(record.number.into());
+            LASTING.circle_told.remove(record.number.into());
+            let _ = LASTING.began.compare_exchange(0, now(), Relaxed, Relaxed);
+            LASTING.next.fetch_min(now() + ticks(LOOK_MICROSECONDS), Relaxed);
         }
     }
 
@@ -86,16 +111,16 @@ impl System {
                 READY_SAID => Asks::Ready,
                 _ => return None,
             };
-            STARTING.contains(record.number.into()).then_some((record, asks))
+            LASTING.starting.contains(record.number.into()).then_some((record, asks))
         })
     }
 
     /// An instance serves from now on: who waits for it goes on.
     pub fn serves(&self, record: &'static Instance) {
-        if !STARTING.contains(record.number.into()) {
+        if !LASTING.starting.contains(record.number.into()) {
             return;
         }
-        STARTING.remove(record.number.into());
+        LASTING.starting.remove(record.number.into());
         self.expect("open", record, imports::MEMORY.serves(record.number));
         state(record.leader).needed.store(now(), Relaxed);
         STANDING.let_go(Until::Serves, record.number);
@@ -120,7 +145,7 @@ impl System {
     /// An instance dies: nobody waits for it any more, and its first thread for nobody.
     pub fn cancel_start(&self, leader: &'static Instance) {
         for record in self.fellows(leader) {
-            STARTING.remove(record.number.into());
+            LASTING.starting.remove(record.number.into());
             STANDING.let_go(Until::Serves, record.number);
         }
     }
@@ -152,13 +177,13 @@ impl System {
 
     /// Looks whether the next of those that do not serve yet waits for itself, and says if it has not served for long.
     pub fn look_at_starting(&self) {
-        let Some(number) = STARTING.next(CURSOR.load(Relaxed)) else {
-            CURSOR.store(0, Relaxed);
-            let has_more = STARTING.next(0).is_some();
+        let Some(number) = LASTING.starting.next(LASTING.cursor.load(Relaxed)) else {
+            LASTING.cursor.store(0, Relaxed);
+            let has_more = LASTING.starting.next(0).is_some();
             let next = if has_more { now() + ticks(LOOK_MICROSECONDS) } else { u64::MAX };
-            return NEXT.store(next, Relaxed);
+            return LASTING.next.store(next, Relaxed);
         };
-        CURSOR.store(number + 1, Relaxed);
+        LASTING.cursor.store(number + 1, Relaxed);
         let Some(record) = self.instance(InstanceId(number as u16)) else { return };
         let (first, on) = self.first_waits(record.number, &mut 0);
         if let (Some(first), Some(on)) = (first, on)
@@ -167,9 +192,11 @@ impl System {
         {
             self.cancel_wait_for_ready(first);
         }
-        let since = state(record.leader).started.load(Relaxed).max(BEGAN.load(Relaxed));
-        if now().saturating_sub(since) > ticks(LATE_MICROSECONDS) && !LATE_TOLD.contains(number) {
-            LATE_TOLD.insert(number);
+        let since = state(record.leader).started.load(Relaxed).max(LASTING.began.load(Relaxed));
+        if now().saturating_sub(since) > ticks(LATE_MICROSECONDS)
+            && !LASTING.late_told.contains(number)
+        {
+            LASTING.late_told.insert(number);
             self.tell_late(record, on);
         }
     }
@@ -212,22 +239,22 @@ impl System {
     fn closes_circle(&self, index: u64, on: InstanceId) -> bool {
         let Ok(thread) = imports::SCHEDULING.thread(index) else { return false };
         let own = self.home(thread);
-        if !STARTING.contains(own.into()) || state(own).first.load(Relaxed) != thread.name {
+        if !LASTING.starting.contains(own.into()) || state(own).first.load(Relaxed) != thread.name {
             return false;
         }
         let mut circle = [on; CHAIN_MAXIMUM + 1];
         let (mut length, mut followed) = (0, 0);
         while circle[length] != own {
             match self.first_waits(circle[length], &mut followed) {
-                (_, Some(next)) if STARTING.contains(circle[length].into()) => {
+                (_, Some(next)) if LASTING.starting.contains(circle[length].into()) => {
                     length += 1;
                     circle[length] = next;
                 }
                 _ => return false,
             }
         }
-        if !CIRCLE_TOLD.contains(own.into()) {
-            CIRCLE_TOLD.insert(own.into());
+        if !LASTING.circle_told.contains(own.into()) {
+            LASTING.circle_told.insert(own.into());
             let mut log = printer::log();
             let _ = write!(log, "supervisor: `{}` waits until ", self.name(own));
             for waits in &circle[..length] {

@@ -8,13 +8,15 @@
 
 use crate::blame::{HELD_UP_TIMES, is_held_up, used};
 use crate::component as imports;
+use crate::lasting::lasting;
 use crate::reason::Reason;
 use crate::system::{System, state};
 use cairn::exclusive::Exclusive;
+use cairn::in_place::content;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_abi::thread::THREADS_MAXIMUM;
-use cairn_interfaces::{Activity, ThreadState, Wait, spawn};
+use cairn_interfaces::{Activity, Thread, ThreadState, Wait, spawn};
 use cairn_supervisor::instances::Threads;
 use cairn_supervisor::stack::{Frame, Kind, Limit};
 use cairn_supervisor::watch::Watch;
@@ -29,11 +31,6 @@ const FRAMES_OF_LOOK: usize = 8;
 /// The calls that are watched, too many for the stack.
 static WATCH: Exclusive<Watch> = Exclusive::new(Watch::new());
 static STACK: Stack<4096> = Stack::new();
-/// Threads that were stopped because a call of theirs takes too long: which one, by the place of its frame.
-static ACCUSED: Threads = Threads::new();
-static CALLS: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREADS_MAXIMUM];
-/// And its time, which tells it from a later one at the same place.
-static STAMPS: [AtomicU64; THREADS_MAXIMUM] = [const { AtomicU64::new(0) }; THREADS_MAXIMUM];
 /// In the same word: the call is late, and has not executed for too long; it waited for a lock, a stack or the processor
 /// then; its thread goes on until it is judged.
 const LATE: u16 = 1;
@@ -57,9 +54,33 @@ struct Excuse {
     is_renewed: AtomicBool,
 }
 
-/// Of each thread the outermost late call, and one that this makes, which lasts no longer, whatever others it makes in turn.
-static EXCUSES: [[Excuse; 2]; THREADS_MAXIMUM] = [const {
-    [const {
+/// What a successor has to know.
+pub struct Lasting {
+    /// Threads that were stopped because a call of theirs takes too long: which one, by the place of its frame.
+    accused: Threads,
+    calls: [AtomicU16; THREADS_MAXIMUM],
+    /// And its time, which tells it from a later one at the same place.
+    stamps: [AtomicU64; THREADS_MAXIMUM],
+    /// Of each thread the outermost late call, and one that this makes, which lasts no longer, whatever others it makes in turn.
+    excuses: [[Excuse; 2]; THREADS_MAXIMUM],
+}
+
+impl Lasting {
+    /// No call takes too long.
+    pub const fn none() -> Lasting {
+        Lasting {
+            accused: Threads::new(),
+            calls: [const { AtomicU16::new(0) }; THREADS_MAXIMUM],
+            stamps: [const { AtomicU64::new(0) }; THREADS_MAXIMUM],
+            excuses: [const { [const { Excuse::none() }; 2] }; THREADS_MAXIMUM],
+        }
+    }
+}
+
+static LASTING: &Lasting = &lasting().accused;
+
+impl Excuse {
+    const fn none() -> Excuse {
         Excuse {
             stamp: AtomicU64::new(0),
             used: AtomicU64::new(0),
@@ -67,12 +88,10 @@ static EXCUSES: [[Excuse; 2]; THREADS_MAXIMUM] = [const {
             until: AtomicU64::new(0),
             is_renewed: AtomicBool::new(false),
         }
-    }; 2]
-}; THREADS_MAXIMUM];
+    }
 
-impl Excuse {
     fn of(index: u64) -> &'static [Excuse; 2] {
-        &EXCUSES[index as usize % THREADS_MAXIMUM]
+        &LASTING.excuses[index as usize % THREADS_MAXIMUM]
     }
 
     fn is_of(&self, limit: Limit) -> bool {
@@ -123,10 +142,17 @@ fn is_late(limit: Limit) -> bool {
 }
 
 /// Starts the watch if any export has a limit.
-pub fn begin(system: &System, priority: u8) {
-    if system.shortest_limit().is_some() {
-        // The host tool sees that the description gives the supervisor this thread.
-        let _ = spawn(imports::THREADS, &STACK, watch, 0, priority);
+pub fn begin(system: &System, priority: u8) -> Option<Thread> {
+    system.shortest_limit()?;
+    // The host tool sees that the description gives the supervisor this thread.
+    spawn(imports::THREADS, &STACK, watch, 0, priority).ok()
+}
+
+/// Ends the watch in a content which the worker leaves: it looks no more, and is in there no longer.
+pub fn end(watch: Option<Thread>) {
+    if let Some(watch) = watch {
+        let _ = imports::CONTROL.cancel_wait(watch.name());
+        let _ = watch.join();
     }
 }
 
@@ -139,6 +165,9 @@ fn watch(_: u64) {
     loop {
         next = (next + pause).max(now());
         let _ = imports::THREADS.sleep_until(next);
+        if content::is_former() {
+            return;
+        }
         from = WATCH.with(|watch| system.look_for_runaways(watch, from));
     }
 }
@@ -195,9 +224,9 @@ impl System {
                 found |= GOES_ON;
             }
             // Frames lie at multiples of eight.
-            CALLS[index as usize % THREADS_MAXIMUM].store(offset | found, Relaxed);
-            STAMPS[index as usize % THREADS_MAXIMUM].store(stamp, Relaxed);
-            ACCUSED.insert(index);
+            LASTING.calls[index as usize % THREADS_MAXIMUM].store(offset | found, Relaxed);
+            LASTING.stamps[index as usize % THREADS_MAXIMUM].store(stamp, Relaxed);
+            LASTING.accused.insert(index);
             let _ = imports::CONTROL.alarm();
         }
         count
@@ -258,7 +287,7 @@ impl System {
     /// Runs a call of the portal manager, while the watch stops no thread; one that it has stopped is judged before.
     pub fn in_portals<T>(&self, call: impl FnOnce() -> T) -> T {
         IN_PORTALS.store(true, Relaxed);
-        while ACCUSED.iter().next().is_some() {
+        while LASTING.accused.iter().next().is_some() {
             IN_PORTALS.store(false, Relaxed);
             self.judge();
             IN_PORTALS.store(true, Relaxed);
@@ -270,9 +299,9 @@ impl System {
 
     /// The callees of the calls that were found to take too long die.
     pub fn judge(&self) {
-        for index in ACCUSED.iter() {
-            ACCUSED.remove(index);
-            let word = CALLS[index as usize % THREADS_MAXIMUM].load(Relaxed);
+        for index in LASTING.accused.iter() {
+            LASTING.accused.remove(index);
+            let word = LASTING.calls[index as usize % THREADS_MAXIMUM].load(Relaxed);
             let found = word & (LATE | HELD_UP | GOES_ON);
             let offset = u64::from(word - found);
             let Ok(ThreadState { name, .. }) = imports::SCHEDULING.thread(index) else { continue };
@@ -281,7 +310,7 @@ impl System {
                 continue;
             }
             let call = self.frames(index).find(|frame| frame.offset() == offset);
-            let stamp = STAMPS[index as usize % THREADS_MAXIMUM].load(Relaxed);
+            let stamp = LASTING.stamps[index as usize % THREADS_MAXIMUM].load(Relaxed);
             let limit = call.and_then(|call| call.limit).filter(|limit| limit.stamp == stamp);
             // Whoever has had all of its time, the calls that it makes are no excuse.
             let used_up =

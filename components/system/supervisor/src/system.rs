@@ -1,6 +1,7 @@
 //! What the supervisor sees of the system: the layout's record, the threads' blocks, the states of the instances.
 
 use crate::component as imports;
+use crate::lasting::lasting;
 use cairn::cached::Cached;
 use cairn::section::Section;
 use cairn::time::ticks;
@@ -18,10 +19,10 @@ use cairn_supervisor::standing::Standing;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// The states of all instances.
-pub static INSTANCES: Instances = Instances::new();
+pub static INSTANCES: &Instances = &lasting().instances;
 
 /// Threads that stand still until something happens to an instance.
-pub static STANDING: Standing = Standing::new();
+pub static STANDING: &Standing = &lasting().standing;
 
 static SYSTEM: Cached<System> = Cached::new();
 

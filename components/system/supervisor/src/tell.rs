@@ -2,6 +2,7 @@
 //! later, at the priority of the threads that let it happen.
 
 use crate::death::ON_TRIAL;
+use crate::lasting::lasting;
 use crate::printer;
 use crate::reason::Reason;
 use crate::system::System;
@@ -71,7 +72,7 @@ impl Note {
 }
 
 /// Whether it was said which image this is, by which the host finds the files of a report's addresses.
-static IMAGE_SAID: AtomicBool = AtomicBool::new(false);
+static IMAGE_SAID: &AtomicBool = &lasting().image_said;
 /// How many there are: the worker asks before each step.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static NOTES: Exclusive<[Note; NOTED]> = Exclusive::new([Note::NONE; NOTED]);

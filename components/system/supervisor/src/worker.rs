@@ -3,6 +3,7 @@
 use crate::blame;
 use crate::component as imports;
 use crate::idle;
+use crate::lasting::lasting;
 use crate::logs;
 use crate::look::WORKER;
 use crate::printer::{self, Printer};
@@ -13,7 +14,8 @@ use crate::runaway;
 use crate::starvation;
 use crate::system::{INSTANCES, STANDING, System, state};
 use crate::tell;
-use cairn::time::{now, own_thread};
+use cairn::in_place::content;
+use cairn::time::{now, own_thread, ticks};
 use cairn::{Error, InstanceId, environment};
 use cairn_abi::record::RESTART_ALWAYS;
 use cairn_supervisor::instances::{
@@ -23,7 +25,10 @@ use cairn_supervisor::standing::Until;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The worker has taken over from the layout: before that there is no instance.
-pub static BEGUN: AtomicBool = AtomicBool::new(false);
+pub static BEGUN: &AtomicBool = &lasting().begun;
+
+/// Between two looks whether the printer has left a former content.
+const LOOK_MICROSECONDS: u64 = 100;
 
 /// What the worker does next.
 enum Work {
@@ -55,28 +60,43 @@ enum Work {
 pub fn main() {
     let Some(system) = System::find() else { return };
     WORKER.store(own_thread(), Relaxed);
-    system.take_over();
-    BEGUN.store(true, Relaxed);
+    content::begin();
+    if !BEGUN.load(Relaxed) {
+        idle::begin();
+        ready::begin();
+        printer::begin();
+        system.take_over();
+        BEGUN.store(true, Relaxed);
+    }
     let own = system.instance(environment::startup().instance);
     let highest = own.map_or(0, |record| record.priority as u8);
-    runaway::begin(&system, highest);
+    let watch = runaway::begin(&system, highest);
     // Above the console's driver nobody would print what is found.
     let speaking = system.console_priority().unwrap_or(highest).min(highest);
     starvation::begin(speaking);
     let mut printer = Printer::begin(speaking);
     let mut is_called = true;
     loop {
+        let is_former = content::is_former();
+        if is_former && tell::is_all_told() && printer.end() {
+            runaway::end(watch);
+            content::leave();
+        }
         if is_called {
             system.take_up();
         }
         replacing::tell();
-        printer.start();
+        if !is_former {
+            printer.start();
+        }
         let (look_at, look_priority) = printer.look(&system);
         let (next, priority) = system.next_work(printer.keeping());
         is_called = match next {
             // A time limit that passed is no call.
             Work::Wait { until } => {
                 let (until, priority) = (until.min(look_at), priority.max(look_priority));
+                let leaves = if is_former { now() + ticks(LOOK_MICROSECONDS) } else { u64::MAX };
+                let until = until.min(leaves);
                 imports::CONTROL.wait_fault(until, priority) != Err(Error::TimedOut)
             }
             _ if imports::CONTROL.work_at(priority).is_err() => true,

@@ -240,23 +240,21 @@ impl Maker {
         Ok(self.walk(machine, held, at, |lead| lead_into(machine, lead, record)))
     }
 
-    /// The portals of the holder from the index `first` on, which lead to an export of the held one, enter the content of a successor that
-    /// is joined to it, or what the record says of it itself.
-    pub fn lead_holder<M: Machine>(
+    /// The portals of a client from the index `first` on, which lead to an export, enter the content of a successor that is joined to its
+    /// instance, or what the record says of that itself.
+    pub fn lead_client<M: Machine>(
         &self,
         machine: &M,
-        holder: InstanceId,
+        client: InstanceId,
         first: u64,
         to: InstanceId,
     ) -> Result<(), Error> {
-        let held = self.held().filter(|held| self.is_held_by(holder, *held));
-        let held = held.filter(|_| self.hold.phase == Phase::On && self.hold.in_place);
-        let held = held.ok_or(Error::NotAllowed)?;
-        let (layout, block) = (machine.layout(), self.blocks.get(self.blocks.at(holder, first)?));
+        let (layout, block) = (machine.layout(), self.blocks.get(self.blocks.at(client, first)?));
         let record = layout.instance(to)?;
+        let server = block.server;
         let Kind::Export(number) = block.kind else { return Err(Error::BadArgument) };
         let export = layout.export(number as usize)?;
-        if block.server != held || (to != held && record.successor_of != held) {
+        if to != server && record.successor_of != server {
             return Err(Error::BadArgument);
         }
         let is_it = |other: &&Export| {
@@ -265,7 +263,7 @@ impl Maker {
         };
         let other = layout.exports.iter().find(is_it).ok_or(Error::VersionMismatch)?;
         let methods = layout.methods_of(other);
-        for (lead, method) in self.leads_of_block(machine, held, block).zip(methods) {
+        for (lead, method) in self.leads_of_block(machine, server, block).zip(methods) {
             lead_into(machine, &Lead { entry: Some(method.entry), ..lead }, record);
         }
         Ok(())

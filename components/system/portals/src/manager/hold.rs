@@ -18,15 +18,15 @@ impl Manager {
         self.maker.begin_hold(machine, holder, held, in_place)
     }
 
-    /// The holder's portals from an index on enter the content of a successor that is joined, or what the record says of the held one.
+    /// A client's portals from an index on enter the content of a successor that is joined, or what the record says of their server.
     pub fn lead<M: Machine>(
         &self,
         machine: &M,
-        holder: InstanceId,
+        client: InstanceId,
         first: u64,
         to: InstanceId,
     ) -> Result<(), Error> {
-        self.maker.lead_holder(machine, holder, first, to)
+        self.maker.lead_client(machine, client, first, to)
     }
 
     /// A step of holding; whether it was the last. After an error nothing is held.

@@ -61,5 +61,6 @@ fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
     let fresh = InstanceState::new();
     fresh.phase.store(Phase::Alive as u8, Relaxed);
     fresh.at.store(ONE.0, Relaxed);
+    fresh.due.store(u64::MAX, Relaxed);
     assert_eq!(format!("{state:?}"), format!("{fresh:?}"));
 }

@@ -40,6 +40,24 @@ pub fn reply(status: i64, value: u64) -> ! {
     }
 }
 
+/// The calling thread abandons what it has on its stack, and begins anew as a first thread does: here, with this as the end of its stack, and to return to there.
+#[inline(always)]
+pub(crate) fn begin_at(entry: u64, stack: u64, stub: u64) -> ! {
+    // SAFETY: the caller has these of the record, in which the memory manager alone writes: where the first thread of this instance begins, what its content returns to,
+    // and a stack that no other thread has. No destructor is owed: what is abandoned is forgotten.
+    unsafe {
+        asm!(
+            "mv sp, {stack}",
+            "mv ra, {stub}",
+            "jr {entry}",
+            stack = in(reg) stack,
+            stub = in(reg) stub,
+            entry = in(reg) entry,
+            options(noreturn)
+        )
+    }
+}
+
 /// A breakpoint, a fault of this component, that is told from others as a panic with the message at this address.
 pub(crate) fn panic_with(message: u64, length: usize) -> ! {
     // SAFETY: loads registers and faults; nothing runs afterwards.

@@ -33,14 +33,15 @@ use imports::{
 };
 
 /// What has the managers at work, each on a thread of its own.
-const CALLERS: [fn() -> Result<(), Error>; 4] = [open, allocate, publish, look];
-const PRIORITIES: [u8; CALLERS.len()] = [30, 55, 70, 90];
+const CALLERS: [fn() -> Result<(), Error>; 5] = [open, allocate, publish, look, supervise];
+const PRIORITIES: [u8; CALLERS.len()] = [30, 55, 70, 90, 60];
 const LIMIT_MILLISECONDS: u64 = 200;
 /// Each with a package of its own version, and one of another.
-const MANAGERS: [(&str, [&str; 2]); 3] = [
+const MANAGERS: [(&str, [&str; 2]); 4] = [
     ("names", ["names2", "names1"]),
     ("portals", ["portals2", "portals1"]),
     ("memory", ["memory2", "memory1"]),
+    ("supervisor", ["supervisor2", "supervisor1"]),
 ];
 
 static STACKS: [Stack<8192>; CALLERS.len()] = [const { Stack::new() }; CALLERS.len()];
@@ -85,6 +86,16 @@ fn look() -> Result<(), Error> {
     let (length, _) = NAMES.list(0, &mut text)?;
     let (free, _) = STATISTICS.usage()?;
     if length > 0 && free > 0 { Ok(()) } else { Err(Error::Malformed) }
+}
+
+/// The supervisor: others die, live again, and are told of, meanwhile.
+fn supervise() -> Result<(), Error> {
+    let mut text = [0; 256];
+    let (length, _) = SUPERVISOR.describe(0, &mut text)?;
+    if DONE[4].load(Relaxed).is_multiple_of(8) {
+        SUPERVISOR.restart("victim")?;
+    }
+    if length > 0 { Ok(()) } else { Err(Error::Malformed) }
 }
 
 /// Has them at work all the time, and counts what was not answered.

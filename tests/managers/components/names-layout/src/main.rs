@@ -48,7 +48,12 @@ impl interfaces::Names for Server {
         Err(Error::NotSupported)
     }
 
-    fn describe_method(&self, _: ReadWindow<'_>, _: u64, _: WriteWindow<'_>) -> Result<usize, Error> {
+    fn describe_method(
+        &self,
+        _: ReadWindow<'_>,
+        _: u64,
+        _: WriteWindow<'_>,
+    ) -> Result<usize, Error> {
         Err(Error::NotSupported)
     }
 }
