@@ -58,8 +58,8 @@ impl Entries {
 }
 
 /// The places of a number in the tables of the record, used or not. There is one for each number of an instance from 1 on, those of
-/// the description too, whose places are as many as it has: when it retires, another can come there. Where nothing is loadable,
-/// there is none.
+/// the description too, whose places are as many as it has, and room for what a successor that the description knows serves beside: when it
+/// retires, another can come there. Where nothing is loadable, there is none.
 ///
 /// In a place that is not used the number of the instance is 0. Of an [`Instance`] there stands all the same what belongs to the
 /// number: domain, region, addresses, space, table, page-table entries, log, names and sections.

@@ -336,12 +336,12 @@ pub struct Export {
     pub interface: [u8; NAME_SIZE],
     /// The interface's version.
     pub version: u64,
-    /// The instance.
+    /// The instance; 0: nobody serves it now.
     pub instance: InstanceId,
     /// 1: an object interface.
     pub is_object: u16,
-    /// Not used.
-    pub reserved: u32,
+    /// 1: it came with a successor of the instance, and goes with one that does not serve it.
+    pub is_added: u32,
     /// Its first method in the table of methods.
     pub first_method: u32,
     /// Its methods.

@@ -170,10 +170,10 @@ pub trait DomainMemory {
     fn make(&self, parent: InstanceId, name: &str, head: &[u8]) -> Result<InstanceId, Error>;
     /// Makes the memory of a successor of an instance (live replacement), in the same way: what it will have instead of its content. The
     /// values are a number, for the calls below, and where the image begins behind the beginning of the region of the instance, for which it is
-    /// linked. `VersionMismatch`: it does not serve each export of the instance with the same version; `NotSupported`: that one runs to
+    /// linked. `VersionMismatch`: it does not serve each export of the instance with the same version, but for those that came with a successor; `NotSupported`: that one runs to
     /// completion, is in the kernel domain or not alone in its domain, has memory for DMA, a range of its own with a pager, or other use of the floating-point unit;
-    /// `TooLarge`: there is no room for it in its region; `Busy`: it has a successor already. `in_place`: it is to be beside the content of the instance for a
-    /// while, and has no heap.
+    /// `TooLarge`: there is no room for it in its region, or in the record for what it serves beside; `Busy`: it has a successor already. `in_place`: it is to be beside the
+    /// content of the instance for a while, and has no heap.
     fn make_successor(
         &self,
         parent: InstanceId,
@@ -235,7 +235,7 @@ pub trait DomainPortals {
     /// Connects an import of an instance that has not begun: portals at the indexes from `first` on lead to `server`
     /// (`instance.export`), which the instance may open by the policy of that name. `interface` is what the instance knows of it, as in
     /// [`Portals::reserve`](crate::Portals::reserve). `NotFound`: there is no such name; `NotAllowed`: it is not open to the instance; `VersionMismatch`;
-    /// `Exhausted`: the instance's part of portals or the server's stacks do not hold it; `Busy`: the instance has begun. With
+    /// `Exhausted`: the instance's part of portals or the server's stacks do not hold it; `Busy`: the instance has begun, or the export came with a successor of the server, which is held. With
     /// [`PORTAL_OF_FAULTS`](cairn::abi::domain::PORTAL_OF_FAULTS) as `first` what it misses in its range calls `server`, its pager:
     /// `BadArgument`: it has no range, or one with another pager; `NotSupported`: a fault cannot call that.
     fn connect(
@@ -258,6 +258,7 @@ pub trait DomainPortals {
     fn retire_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error>;
     /// From now on every call to an instance by portals waits, the most urgent caller first, until [`DomainPortals::release`], but for the
     /// caller's own and those from the instance itself; whatever clients get of it meanwhile is held as well. The caller's death releases.
+    /// `VersionMismatch`: an import of a loaded instance leads to what its successor does not serve.
     /// `Busy`: another is held, or threads that waited for one are about to go on; `Dead`: it does not live. `NotSupported`, and nothing
     /// is changed: it runs to completion, is in the kernel domain, shares its domain, is a pager or an interposer, serves the portal
     /// manager, or some call to it takes no stack of its own. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
@@ -278,7 +279,7 @@ pub trait DomainPortals {
     /// All portals that lead to the first address of one of these pairs lead to the second: entries of methods, a return stub or a stack of one instance, whoever the portals are of.
     /// Pairs are words, little-endian. What is made meanwhile leads where the record says. In steps: the first is 0, the next what this answers, until 0.
     fn repoint(&self, pairs: &[u8], step: u64) -> Result<u64, Error>;
-    /// The caller holds the instance no longer: who waited goes on, through the portals as they are now. `NotFound`: it does not hold
+    /// The caller holds the instance no longer: who waited goes on, through the portals as they are now; those to what its content does not serve lead nowhere. `NotFound`: it does not hold
     /// it, or not any more.
     fn release(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
 }

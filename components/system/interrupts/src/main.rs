@@ -149,8 +149,6 @@ impl interfaces::Interrupt for Interrupt {
     #[inline(always)]
     fn acknowledge(&self) -> Result<(), Error> {
         STATE.claim();
-        STATE.with(|state| {
-            state.complete(u32::try_from(self.0).map_err(|_| Error::BadArgument)?)
-        })
+        STATE.with(|state| state.complete(u32::try_from(self.0).map_err(|_| Error::BadArgument)?))
     }
 }

@@ -193,8 +193,15 @@ impl Job {
                     self.pause()?;
                 }
                 held => {
-                    let why = "some call to it cannot be made to wait";
-                    return held.map_err(|error| self.failed(error, why));
+                    return held.map_err(|error| {
+                        let why = match error {
+                            Error::VersionMismatch => {
+                                "an import of a loaded component leads to what its successor does not serve"
+                            }
+                            _ => "some call to it cannot be made to wait",
+                        };
+                        self.failed(error, why)
+                    });
                 }
             }
         }

@@ -45,7 +45,9 @@ pub fn replace(
     let (number, at) = made.map_err(|error| {
         let why = match error {
             Error::VersionMismatch => "it does not serve all that the other serves",
-            Error::TooLarge => "there is no room for it in the region of the other",
+            Error::TooLarge => {
+                "there is no room for it, or for what it serves beside, where the other is"
+            }
             Error::NotSupported if in_place => "who keeps its state in place has no heap, and is alone in a protection domain",
             Error::NotSupported => {
                 "who is in the kernel domain, shares its domain, has memory for DMA or another use of floating point cannot be replaced"

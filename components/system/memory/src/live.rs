@@ -200,7 +200,7 @@ fields! {
         space: Space;
     Activation: instance: InstanceId, client: InstanceId, index: u32, windows: u64;
     Segment: instance: InstanceId, content: u16, flags: u32, address: u64, size: u64, physical: u64, initial: u64;
-    Export: instance: InstanceId;
+    Export: instance: InstanceId, is_added: u32;
     Method: entry: u64;
     Slot:;
     Portal: client: InstanceId, export: u32;

@@ -5,6 +5,7 @@
 //! fails, [`Manager::retire`] takes all back.
 
 mod beside;
+mod exports;
 mod finish;
 mod fork;
 mod give;

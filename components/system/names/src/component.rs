@@ -95,7 +95,10 @@ impl Directory {
     fn export(&self, server: &Instance, name: &[u8]) -> Option<(usize, &'static Export)> {
         let first = server.first_export as usize;
         let exports = self.exports.get(first..first + server.export_count as usize)?;
-        let is = |one: &Export| one.is_object == 0 && is_name(&one.name, name);
+        let is = |one: &Export| {
+            // What nobody serves now is not found.
+            one.instance == server.number && one.is_object == 0 && is_name(&one.name, name)
+        };
         let place = exports.iter().position(is).filter(|_| !name.contains(&0))?;
         Some((first + place, &exports[place]))
     }

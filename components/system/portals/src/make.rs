@@ -3,6 +3,7 @@
 mod between;
 mod copies;
 mod domain;
+mod dropped;
 mod end;
 mod exchange;
 mod faults;

@@ -172,9 +172,11 @@ impl System {
 
     /// The scheduler's domain.
     pub fn scheduler(&self) -> Option<DomainId> {
-        let mut exports = self.exports.iter();
-        let control = exports.find(|export| is_name(&export.interface, b"Supervision"))?;
-        self.instance(control.instance).map(|record| record.domain)
+        let exports = self.exports.iter();
+        let controls = exports.filter(|export| is_name(&export.interface, b"Supervision"));
+        // Any component can have an interface of that name.
+        let mut servers = controls.filter_map(|control| self.instance(control.instance));
+        servers.find(|server| server.run_to_completion != 0).map(|record| record.domain)
     }
 
     /// The priority of who prints.

@@ -26,6 +26,8 @@ pub(super) struct Places<'a> {
     pub instances: &'a mut Vec<Instance>,
     pub exports: &'a mut Vec<Export>,
     pub methods: &'a mut Vec<Method>,
+    /// Which of both are whose of the description.
+    pub served: &'a [(Entries, Entries)],
     pub segments: &'a mut Vec<Segment>,
     pub activations: &'a mut Vec<Activation>,
     pub text: &'a mut Vec<u8>,
@@ -156,24 +158,18 @@ fn add<T>(table: &mut Vec<T>, count: u32, entry: impl FnMut() -> T) -> Entries {
 
 /// The places of the description's instances.
 fn described(places: &Places) -> Vec<Slot> {
-    let places_of = |instance: &Instance| {
-        let exports = Entries { first: instance.first_export, count: instance.export_count };
-        let own = &places.exports[exports.range()];
-        let methods = Entries {
-            first: own.first().map_or(0, |export| export.first_method),
-            count: own.iter().map(|export| export.method_count).sum(),
-        };
+    let places_of = |(instance, (exports, methods)): (&Instance, &(Entries, Entries))| {
         let number = instance.number;
         Slot {
-            exports,
-            methods,
+            exports: *exports,
+            methods: *methods,
             segments: of(places.segments, |one| one.instance == number && !is_client_stack(one)),
             stacks: of(places.segments, |one| one.instance == number && is_client_stack(one)),
             activations: of(places.activations, |activation| activation.instance == number),
             text: Entries::default(),
         }
     };
-    places.instances.iter().map(places_of).collect()
+    places.instances.iter().zip(places.served).map(places_of).collect()
 }
 
 /// Those of a table's entries that are chosen, which follow each other.

@@ -4,10 +4,10 @@
 use super::Layout;
 use super::loadable::Places;
 use super::symbols::symbols;
-use crate::Component;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{LETTERS_SIZE, name};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::loadable::{EXPORTS_EACH, Entries, METHODS_EACH};
 use cairn_abi::record::*;
 use cairn_abi::{InstanceId, domain, semaphore, startup};
 use cairn_description::model::{self, Open, Restart};
@@ -225,13 +225,17 @@ impl Layout<'_> {
     fn write_tables(&mut self, writer: &mut Writer, header: &mut Header) {
         let mut instances = instances(self);
         let (symbols, mut names) = symbols(self);
-        let (mut exports, mut methods) = exports(self, &mut names);
+        let (mut exports, mut methods, served) = exports(self, &mut names);
+        for (instance, (exports, _)) in instances.iter_mut().zip(&served) {
+            instance.first_export = exports.first;
+        }
         let mut segments = std::mem::take(&mut self.record.segments);
         let mut activations = std::mem::take(&mut self.record.activations);
         let slots = self.add_places(Places {
             instances: &mut instances,
             exports: &mut exports,
             methods: &mut methods,
+            served: &served,
             segments: &mut segments,
             activations: &mut activations,
             text: &mut names,
@@ -357,8 +361,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         per_client: instance.stacks.per_client,
         stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
         recovery_priority: (*instance.recovery_priority).into(),
-        first_export: layout.components[..index].iter().map(|one| export_count(one)).sum(),
-        export_count: export_count(component),
+        first_export: 0,
+        export_count: component.descriptor.exports.len() as u32,
         run_to_completion: if !runs_to_completion { 0 } else { 1 + u8::from(in_kernel) },
         in_kernel: instance.is_in_kernel().into(),
         memory: *instance.memory,
@@ -386,15 +390,20 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     }
 }
 
-fn export_count(component: &Component) -> u32 {
-    component.descriptor.exports.len() as u32
-}
-
-/// Exports with their methods, whose meanings are put behind the other names.
-fn exports(layout: &Layout, names: &mut Vec<u8>) -> (Vec<Export>, Vec<Method>) {
+/// Exports with their methods, whose meanings are put behind the other names, and which are whose. An instance with a successor that serves more has room for that
+/// behind its own, and they stand behind all others': no look for an interface finds first what is added.
+fn exports(
+    layout: &Layout,
+    names: &mut Vec<u8>,
+) -> (Vec<Export>, Vec<Method>, Vec<(Entries, Entries)>) {
     let (mut exports, mut methods) = (Vec::new(), Vec::new());
-    for (index, instance) in layout.system.instances.iter().enumerate() {
-        let component = layout.components[index];
+    let instances = &layout.system.instances;
+    let mut served = vec![Default::default(); instances.len()];
+    let mut order: Vec<usize> = (0..instances.len()).collect();
+    order.sort_by_key(|index| serves_more_later(layout, *index));
+    for index in order {
+        let (instance, component) = (&instances[index], layout.components[index]);
+        let first: (usize, usize) = (exports.len(), methods.len());
         let image = layout.placed[index].image;
         for (position, export) in component.descriptor.exports.iter().enumerate() {
             let described = layout.connected.exports[index].iter().position(|at| *at == position);
@@ -416,7 +425,7 @@ fn exports(layout: &Layout, names: &mut Vec<u8>) -> (Vec<Export>, Vec<Method>) {
                 version: export.interface.version,
                 instance: instance.number,
                 is_object: export.is_object.into(),
-                reserved: 0,
+                is_added: 0,
                 first_method: methods.len() as u32,
                 method_count: export.interface.methods.len() as u32,
                 longest_execution: described
@@ -447,6 +456,23 @@ fn exports(layout: &Layout, names: &mut Vec<u8>) -> (Vec<Export>, Vec<Method>) {
                 names.extend_from_slice(meanings.as_bytes());
             }
         }
+        if serves_more_later(layout, index) {
+            exports.resize_with(first.0 + EXPORTS_EACH as usize, Export::new_zeroed);
+            methods.resize_with(
+                methods.len().max(first.1 + METHODS_EACH as usize),
+                Method::new_zeroed,
+            );
+        }
+        served[index] = (Entries::of(first.0..exports.len()), Entries::of(first.1..methods.len()));
     }
-    (exports, methods)
+    (exports, methods, served)
+}
+
+/// Whether a package that replaces an instance serves what that does not.
+fn serves_more_later(layout: &Layout, index: usize) -> bool {
+    let own = layout.components[index].descriptor.exports.len();
+    let mut packages = layout.system.packages.iter().zip(&layout.connected.packages);
+    packages.any(|(package, connected)| {
+        package.replaces.as_deref() == Some(&index) && connected.exports.len() > own
+    })
 }

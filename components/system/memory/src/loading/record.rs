@@ -136,7 +136,7 @@ impl Manager<'_> {
                 version: export.version,
                 instance: new.number,
                 is_object: export.is_object.into(),
-                reserved: 0,
+                is_added: 0,
                 first_method,
                 method_count: count,
                 longest_execution: export.longest_execution,

@@ -15,7 +15,7 @@ use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::Slot;
 use cairn_abi::page_table::index;
 use cairn_abi::record::{
-    CONTENT_CLIENT_GROWTH, CONTENT_CLIENT_STACK, CONTENT_GROWTH, Export, Instance, Segment,
+    CONTENT_CLIENT_GROWTH, CONTENT_CLIENT_STACK, CONTENT_GROWTH, Instance, Segment,
 };
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
@@ -49,8 +49,8 @@ impl<'a> Manager<'a> {
     /// Makes the memory of a successor of an instance, at the expense of `parent`, as [`Manager::make`] does; its number, and how far behind the
     /// beginning of the instance's region its image begins.
     ///
-    /// `VersionMismatch`: it does not serve all that the other serves; `NotSupported`: the content of that one cannot be exchanged;
-    /// `TooLarge`: its region or places do not hold the successor; `Busy`: it has another successor already. `in_place`: it is to be
+    /// `VersionMismatch`: it does not serve what the other has always served; `NotSupported`: the content of that one cannot be exchanged;
+    /// `TooLarge`: its region or places do not hold the successor or what that serves beside; `Busy`: it has another successor already. `in_place`: it is to be
     /// [beside](Manager::join) the other.
     pub fn make_successor(
         &self,
@@ -73,7 +73,8 @@ impl<'a> Manager<'a> {
         let linked = Linked { of, region: record.start_address() };
         let at = placement.image().start;
         let number = self.make_linked(parent, name, head, Some((placement, linked)))?;
-        match self.check_exports(of, number) {
+        let goes_on = in_place || record.run_to_completion() != 0;
+        match self.pair_exports(of, number, goes_on) {
             Ok(()) => Ok((number, at)),
             Err(error) => {
                 self.state.numbers.get(number)?.take(Stage::Made)?;
@@ -135,24 +136,6 @@ impl<'a> Manager<'a> {
         record: Entry<Instance>,
     ) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
         self.segments_of(record).filter(|one| one.content() == CONTENT_CLIENT_STACK)
-    }
-
-    /// Whether a successor serves each export of an instance, with the same methods.
-    fn check_exports(&self, of: InstanceId, successor: InstanceId) -> Result<(), Error> {
-        self.exports_of(of).try_for_each(|export| self.same_export(export, successor).map(drop))
-    }
-
-    pub(super) fn exports_of(&self, of: InstanceId) -> impl Iterator<Item = Export> {
-        let exports = self.record.exports.iter().filter(move |export| export.instance() == of);
-        exports.map(|export| export.read())
-    }
-
-    fn same_export(&self, export: Export, successor: InstanceId) -> Result<Export, Error> {
-        let is_it = |other: &Export| {
-            (other.name, other.version, other.is_object, other.method_count)
-                == (export.name, export.version, export.is_object, export.method_count)
-        };
-        self.exports_of(successor).find(is_it).ok_or(Error::VersionMismatch)
     }
 
     /// What an instance takes of its quota with the content of its successor; `Exhausted`: more than it has.
@@ -296,23 +279,7 @@ impl<'a> Manager<'a> {
                 place.write(&Slot { segments: new.segments, ..own });
             }
         }
-        self.exchange_entries(one.number, other.number);
-    }
-
-    /// The methods of each export of an instance begin where they do in its successor, and the other way round.
-    fn exchange_entries(&self, instance: InstanceId, successor: InstanceId) {
-        for export in self.exports_of(instance) {
-            let Ok(other) = self.same_export(export, successor) else { continue };
-            for method in 0..export.method_count {
-                let method =
-                    |of: &Export| self.record.methods.get((of.first_method + method) as usize);
-                if let (Some(one), Some(other)) = (method(&export), method(&other)) {
-                    let entry = one.entry();
-                    one.set(offset_of!(cairn_abi::record::Method, entry), other.entry());
-                    other.set(offset_of!(cairn_abi::record::Method, entry), entry);
-                }
-            }
-        }
+        self.exchange_exports(one.number, other.number);
     }
 
     /// The words of an instance's startup page.

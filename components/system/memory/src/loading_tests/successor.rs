@@ -1,6 +1,7 @@
 //! Content that takes the place of an instance's.
 
 use super::*;
+use cairn_abi::loadable::{Entries, Slot};
 use cairn_abi::startup::Startup;
 use std::mem::offset_of;
 
@@ -242,4 +243,114 @@ fn who_runs_to_completion_goes_on_until_its_successor_is_there_and_all_lead_to_i
     // The next has room where the first was.
     let (_, back) = successor(&world, number, &other);
     assert_eq!(back, own);
+}
+
+/// A package that serves `more` exports beside, of so many methods each.
+fn head_serving(more: &[(&str, u32)]) -> Vec<u8> {
+    head_with(|writer| {
+        for (called, methods) in more {
+            let method = Method { entry: 48, ..writer.methods[0] };
+            writer.methods.extend(std::iter::repeat_n(method, *methods as usize));
+            let export = writer.exports[0];
+            writer.exports.push(format::Export {
+                name: name(called),
+                method_count: *methods,
+                ..export
+            });
+        }
+    })
+}
+
+/// What an instance serves.
+fn exports_of(manager: &Manager, of: InstanceId) -> impl Iterator<Item = Export> {
+    let exports = manager.record.exports.iter().filter(move |one| one.instance() == of);
+    exports.map(|one| one.read())
+}
+
+/// The same as the content of an instance.
+fn exchange(world: &World, number: InstanceId, head: &[u8], is_back: bool) {
+    let manager = world.manager();
+    let (next, _) = successor(world, number, head);
+    for _ in 0..=usize::from(is_back) {
+        end(world, number);
+        manager.exchange(number, next).unwrap();
+        begin(world, number);
+    }
+    manager.retire(next).unwrap();
+}
+
+#[test]
+fn what_only_one_of_both_serves_comes_and_goes_with_it() {
+    let world = World::loading_in(3, 90);
+    let manager = world.manager();
+    let first = world.used(ONE);
+    let number = loaded(&world);
+    let start = manager.record(number).unwrap().start_address();
+    let image = start + placement(number, &manager).image().start;
+    let own = exports_of(&manager, number).count();
+    let served = || {
+        let exports = exports_of(&manager, number).skip(own);
+        exports.map(|one| name_text(&one.name).to_owned()).collect::<Vec<_>>()
+    };
+    let of = |called: &str| exports_of(&manager, number).find(|one| one.name == name(called));
+    let more = head_serving(&[("more", 2)]);
+    let places = manager.record(number).unwrap();
+    exchange(&world, number, &more, true);
+    assert_eq!(served(), [""; 0], "it went back");
+    exchange(&world, number, &more, false);
+    assert_eq!(served(), ["more"]);
+    let found = of("more").unwrap();
+    assert_eq!((found.is_added, found.open), (1, of("store").unwrap().open));
+    for place in 0..2 {
+        let method = manager.record.methods.get((found.first_method + place) as usize).unwrap();
+        assert_eq!((method.entry(), method.read().meanings_length), (image + 48, 0));
+    }
+    // By itself, by who does not have it, back from there, and again.
+    exchange(&world, number, &more, false);
+    exchange(&world, number, &head(), true);
+    assert_eq!(served(), ["more"]);
+    exchange(&world, number, &head(), false);
+    assert_eq!(served(), [""; 0]);
+    let count = places.read().export_count;
+    exchange(&world, number, &head_serving(&[("other", 1)]), false);
+    assert_eq!((served(), places.read().export_count), (vec!["other".into()], count));
+    exchange(&world, number, &head_serving(&[("other", 1), ("more", 2)]), false);
+    assert_eq!(served(), ["other", "more"]);
+    unload(&world, number);
+    assert_eq!(world.used(ONE), first);
+}
+
+#[test]
+fn who_serves_more_than_there_is_room_for_is_no_successor() {
+    let world = World::loading_in(3, 90);
+    let manager = world.manager();
+    let number = loaded(&world);
+    assert_eq!(number, THREE);
+    let own = exports_of(&manager, number).count();
+    let names: Vec<String> = (0..10).map(|place| format!("more-{place}")).collect();
+    let all = |methods: u32, from: usize| {
+        let names = names[from..].iter().take(10 - own);
+        names.map(|name| (name.as_str(), methods)).collect::<Vec<_>>()
+    };
+    exchange(&world, number, &head_serving(&all(1, 0)), false);
+    assert_eq!(exports_of(&manager, number).count(), 10);
+    let refused = |head: &[u8]| {
+        let refused = manager.make_successor(ONE, THREE, &Head::read(head).unwrap(), false).err();
+        assert_eq!(refused, Some(Error::TooLarge));
+    };
+    // Both would have to have more than ten.
+    refused(&head_serving(&all(1, 1)));
+    exchange(&world, number, &head(), false);
+    // There is none with so many methods.
+    refused(&head_serving(&[("large", 24)]));
+    // A new number has all places again. One of the description may have those for its own alone.
+    unload(&world, number);
+    let number = loaded(&world);
+    let place = manager.record.slots.get(number.index() - 1).unwrap();
+    let slot = place.read();
+    let own = Entries { count: own as u32, ..slot.exports };
+    place.write(&Slot { exports: own, ..slot });
+    refused(&head_serving(&[("large", 24)]));
+    place.write(&slot);
+    exchange(&world, number, &head_serving(&[("large", 24)]), false);
 }

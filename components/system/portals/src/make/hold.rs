@@ -143,6 +143,9 @@ impl Maker {
         {
             return Err(Error::NotSupported);
         }
+        if self.drops_import(machine, held) {
+            return Err(Error::VersionMismatch);
+        }
         // Who waited for the one held before, and has not gone on yet, would wait for this one.
         if self.held().is_some() || machine.stack_waiters(HELD_QUEUE as u16)? != 0 {
             return Err(Error::Busy);
@@ -188,10 +191,13 @@ impl Maker {
         Ok(hold.phase == Phase::On)
     }
 
-    /// A step of releasing who is held; whether it was the last: then who waited goes on.
+    /// A step of releasing who is held; whether it was the last: then who waited goes on. What it serves no more leads nowhere then.
     pub fn release_step<M: Machine>(&mut self, machine: &M) -> Result<bool, Error> {
         let Some(held) = self.held() else { return Ok(true) };
         if self.hold.phase != Phase::Releasing {
+            if self.end_dropped(machine, held) {
+                return Ok(false);
+            }
             (self.hold.phase, self.hold.place) = (Phase::Releasing, 0);
         }
         let record = self.instances.get(held).ok().filter(|_| self.hold.in_place);

@@ -43,6 +43,10 @@ impl Manager {
             return Err(Error::NotFound);
         }
         refuse_itself(client, export.instance)?;
+        // It may be gone when that has its successor.
+        if export.is_added != 0 && self.maker.held() == Some(export.instance) {
+            return Err(Error::Busy);
+        }
         let methods = machine.layout().methods_of(export);
         if !is_name(&export.interface, interface) {
             return Err(Error::VersionMismatch);

@@ -142,7 +142,7 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
             version: VERSION,
             instance,
             is_object,
-            reserved: 0,
+            is_added: 0,
             first_method: methods.len() as u32,
             method_count: of_it.len() as u32,
             longest_execution: 0,
@@ -196,6 +196,8 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
     let instances = (1..DOMAINS as u16).map(InstanceId).map(|number| Instance {
         number,
         leader: number,
+        // Its own are among them.
+        export_count: 64,
         domain: domain_of(number),
         region: region_of(number),
         start_address: region(region_of(number)),

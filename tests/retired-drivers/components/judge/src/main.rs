@@ -3,17 +3,17 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::component::Interface;
 use cairn::sync::Semaphore;
 use cairn::thread::Stack;
 use cairn::time::Instant;
-use cairn::component::Interface;
 use cairn::{Error, Object};
 use cairn_driver_interfaces::{Blocks, Random, WallClock};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::spawn;
 use cairn_test_hostile_contract::{judge, say};
-use core::time::Duration;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::time::Duration;
 
 cairn::component! {
     name: "retired-drivers-judge",
@@ -106,7 +106,9 @@ fn main() {
     let _ = LOADER.load("guest", "first").and_then(|_| LOADER.unload("first"));
     retire(&mut judge, "rtc", wait_for_alarm, 1);
     // Each of these would wake if its driver's device signalled it.
-    let wakes = |one: &Semaphore, after| one.acquire_before(Instant::now() + Duration::from_micros(after)).is_ok();
+    let wakes = |one: &Semaphore, after| {
+        one.acquire_before(Instant::now() + Duration::from_micros(after)).is_ok()
+    };
     for one in &SEMAPHORES_MADE {
         judge.expect("nobody has signalled", wakes(one, 1), false);
     }
