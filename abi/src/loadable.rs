@@ -72,7 +72,7 @@ pub struct Slot {
     pub methods: Entries,
     /// Of the segments: its content, which a successor replaces.
     pub segments: Entries,
-    /// Of the segments: its clients' stacks, which stay.
+    /// Of the segments: its clients' stacks and what its devices reach, which stay.
     pub stacks: Entries,
     /// Of the activations.
     pub activations: Entries,

@@ -419,7 +419,7 @@ pub struct Activation {
 pub const CONTENT_TEXT: u16 = 0;
 /// Constants.
 pub const CONTENT_CONSTANTS: u16 = 1;
-/// Data, memory for DMA included.
+/// Data.
 pub const CONTENT_DATA: u16 = 2;
 /// The heap, which begins as zeros and is used from its first address on.
 pub const CONTENT_HEAP: u16 = 3;
@@ -433,6 +433,9 @@ pub const CONTENT_THREAD_STACK: u16 = 6;
 pub const CONTENT_GROWTH: u16 = 7;
 /// The same below a stack on which clients' threads run.
 pub const CONTENT_CLIENT_GROWTH: u16 = 8;
+/// What devices reach by themselves: memory for DMA, and the queues of virtio devices. A life ends with zeros there, since its devices have
+/// been reset.
+pub const CONTENT_DMA: u16 = 9;
 
 /// Memory of an instance's image, for restarting it.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]

@@ -93,8 +93,8 @@ pub trait Successor {
     /// Writes its state, from its byte `from` on, into `state`; the value is how many bytes, fewer than there is room for only at its end. No client of its is
     /// inside, none comes in, and after this it ends.
     fn export_state(&self, from: u64, state: &mut [u8]) -> Result<usize, Error>;
-    /// Takes over the state that its predecessor had written: the bytes from `from` on, of `size` in all, before any client comes in. An error: it does not
-    /// understand it, and the predecessor goes on.
+    /// Takes over the state that its predecessor had written: the bytes from `from` on, of `size` in all, before any client comes in. `NotReady` for
+    /// the first part: not yet, it is to be asked again. Another error: it does not understand it, and the predecessor goes on.
     fn import_state(&self, size: u64, from: u64, state: &[u8]) -> Result<(), Error>;
 }
 
@@ -295,7 +295,8 @@ pub trait InstanceControl {
     fn retire(&self, instance: InstanceId) -> Result<(), Error>;
     /// The same of one by its name that `parent` had loaded, or a descendant of it. `NotFound`; `NotAllowed`: it had not.
     fn retire_child(&self, parent: InstanceId, name: &str) -> Result<(), Error>;
-    /// The number of an instance that lives, and how its content can be exchanged: [in place](Exchange::InPlace) only if the system ends with it. `Dead`: it does not live.
+    /// The number of an instance that lives, and how its content can be exchanged: [in place](Exchange::InPlace) only if the system ends with it. `Dead`: it does not live;
+    /// `NotSupported`: one of its devices reaches memory by itself, and nobody can reset that.
     fn replaceable(&self, name: &str) -> Result<(InstanceId, Exchange), Error>;
     /// An instance, whose callers wait and of whom none is inside, ends and lives again with the content of its successor; or with its own again,
     /// by the same call; `is_new`: no life was on that content. Comes back when it serves. From now on it is on *trial*: if it dies, it lives again only by this call or

@@ -96,6 +96,11 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         Device::at(self.position.load(Ordering::Acquire)).ok_or(Error::Busy)
     }
 
+    /// [`Error::NotReady`]: the driver has not begun. What a successor says until then of the state that it is to take: nobody calls it before it has.
+    pub fn has_begun(&self) -> Result<(), Error> {
+        self.device().map_or(Err(Error::NotReady), |_| Ok(()))
+    }
+
     /// Makes a request and waits for its answer, as [`Requests::start`] and [`Requests::finish`] do.
     pub fn make<R>(
         &self,

@@ -228,11 +228,9 @@ impl Parts {
         Parts::connect(system, self.components.clone())
     }
 
-    fn connect(system: System, components: Arc<Components>) -> Result<Parts> {
-        for package in &system.packages {
-            let float = |instance: &Instance| components[&instance.folder].1.float;
-            float::check_successor(&system, package, float)?;
-        }
+    fn connect(mut system: System, components: Arc<Components>) -> Result<Parts> {
+        let is_hard = |instance: &Instance| components[&instance.folder].1.float;
+        float::share(&mut system, is_hard)?;
         let packages = system.packages.iter().map(|package| &package.instance);
         for instance in system.instances.iter().chain(packages) {
             let component = &components[&instance.folder].1;

@@ -57,7 +57,8 @@ pub fn of_manifest(text: &str) -> Result<Float> {
 /// Refuses a component that computes with the unit where that cannot be.
 pub fn check(instance: &Instance, is_hard: bool, board: &Board) -> Result<()> {
     let (place, what, expected, help) = if !is_hard {
-        let Some(float) = &instance.float_at_start else { return Ok(()) };
+        let float = instance.float_at_start.as_ref().filter(|_| !instance.has_float);
+        let Some(float) = float else { return Ok(()) };
         (
             &float.place,
             format!("`{}` computes with floating-point numbers in software", instance.name),
@@ -112,34 +113,51 @@ pub fn check(instance: &Instance, is_hard: bool, board: &Board) -> Result<()> {
     bail!("{}", cairn_description::Report::from(error))
 }
 
-/// Refuses a package that uses the unit otherwise than the instance that it replaces: what portals to that do with it stays as it is.
-pub fn check_successor(
-    system: &System,
-    package: &model::Package,
-    is_hard: impl Fn(&Instance) -> bool,
-) -> Result<()> {
-    let Some(replaced) = &package.replaces else { return Ok(()) };
-    let (new, old) = (&package.instance, &system.instances[**replaced]);
-    let use_of = |instance: &Instance| match (is_hard(instance), &instance.float_at_start) {
-        (false, _) => "in software",
-        (true, Some(at_start)) if **at_start => "with the unit, from the start of each call",
-        (true, _) => "with the unit, from its first use on",
-    };
-    let (found, expected) = (use_of(new), use_of(old));
-    if found == expected {
-        return Ok(());
+/// What portals to an instance do with the unit stays as it is when its content is exchanged: it has the unit if one of its contents is built for
+/// that, and the others do without.
+pub fn share(system: &mut System, is_hard: impl Fn(&Instance) -> bool) -> Result<()> {
+    for place in 0..system.packages.len() {
+        let model::Package { replaces: Some(replaced), instance: new, .. } =
+            &system.packages[place]
+        else {
+            continue;
+        };
+        let old = &system.instances[**replaced];
+        let refused = |message: String, expected: &str, help: &str| {
+            let error =
+                cairn_description::Error::new(&new.component.place, message, expected, help)
+                    .note(&replaced.place, format!("it is to replace `{}`", old.name));
+            anyhow::Error::msg(cairn_description::Report::from(error).to_string())
+        };
+        let starts = |one: &Instance| one.float_at_start.as_ref().map(|at_start| **at_start);
+        if starts(new) != starts(old) {
+            return Err(refused(
+                format!(
+                    "calls into `{}` would have the unit at another time than those into `{}`",
+                    new.name, old.name
+                ),
+                "expected no `float` of its own",
+                "remove it: portals stay as they are",
+            ));
+        }
+        if is_hard(new) && old.role.is_some_and(|role| role.runs_to_completion()) {
+            return Err(refused(
+                format!(
+                    "`{}` would compute with the floating-point unit between two threads",
+                    new.name
+                ),
+                "expected a component without `float = \"hard\"`",
+                "build it without: whoever runs to completion has no thread whose registers it could have",
+            ));
+        }
+        let (old, has_float) = (**replaced, is_hard(new) || is_hard(old));
+        system.instances[old].has_float |= has_float;
     }
-    let error = cairn_description::Error::new(
-        &new.component.place,
-        format!("`{}` computes with floating-point numbers otherwise than `{}`", new.name, old.name),
-        format!("expected {expected}, found {found}"),
-        format!(
-            "build the component in `{}` as that in `{}` is, and leave out `float` in `[package.{}]`: portals stay as they are",
-            new.folder, old.folder, new.name
-        ),
-    )
-    .note(&replaced.place, format!("it is to replace `{}`", old.name));
-    bail!("{}", cairn_description::Report::from(error))
+    for package in &mut system.packages {
+        let Some(replaced) = &package.replaces else { continue };
+        package.instance.has_float = system.instances[**replaced].has_float;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

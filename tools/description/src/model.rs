@@ -120,6 +120,9 @@ pub struct Instance {
     pub wrapped_by: Option<Located<usize>>,
     /// When calls into it have the floating-point unit, if it is built for that: when they begin, or from their first use on.
     pub float_at_start: Option<Located<bool>>,
+    /// It has that unit whatever its own component is built for: one that replaces it, or that it replaces, is built for it. Known when the
+    /// components' files have been read.
+    pub has_float: bool,
     /// Its translations have to fit into the board's TLB.
     pub locked: Located<bool>,
     /// Text that it is given at its start.

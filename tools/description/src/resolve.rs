@@ -305,6 +305,7 @@ impl Resolver<'_> {
             trusted: draft.trusted,
             wrapped_by: None,
             float_at_start: draft.float_at_start,
+            has_float: false,
             locked: draft.locked,
             argument: draft.argument,
             arguments: draft.arguments,

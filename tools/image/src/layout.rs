@@ -350,11 +350,13 @@ impl<'a> Layout<'a> {
     }
 
     /// Whether an instance may use the floating-point unit, as the record has it: its domain may if one of its instances is built
-    /// for it.
+    /// for it, or a successor of one.
     fn float(&self, index: usize) -> u16 {
         let instance = &self.system.instances[index];
         let mut fellows = self.system.fellows(index);
-        if instance.is_in_kernel() || !fellows.any(|at| self.components[at].float) {
+        let has_float =
+            |at: usize| self.components[at].float || self.system.instances[at].has_float;
+        if instance.is_in_kernel() || !fellows.any(has_float) {
             return FLOAT_OFF;
         }
         let at_start = instance.float_at_start.as_ref().is_some_and(|at_start| **at_start);

@@ -4,14 +4,15 @@
 #![forbid(unsafe_code)]
 
 mod queue;
+mod successor;
 
 use cairn::Error;
 use cairn::abi::address::{PAGE_SIZE, WINDOW_MAXIMUM};
 use cairn::dma::Buffer;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_driver_interfaces::{BlockQueue, Blocks, Devices, blocks_checked};
-use cairn_interfaces::Portals;
 use cairn_interfaces::waiting::Interrupt;
+use cairn_interfaces::{Portals, Successor};
 use cairn_virtio::{Descriptor, Requests, VirtioKind};
 use core::convert::Infallible;
 // Relaxed: requests are taken, by an exchange that orders them, after the features are known.
@@ -51,7 +52,11 @@ static DISK: Disk = Disk { requests: Requests::new(0), features: AtomicU64::new(
 cairn::component! {
     name: "virtio-blk",
     imports: { portals: Portals, devices: Devices },
-    exports: { blocks: Blocks = DISK, queue: BlockQueue = queue::QUEUE },
+    exports: {
+        blocks: Blocks = DISK,
+        queue: BlockQueue = queue::QUEUE,
+        successor: Successor = successor::STATE,
+    },
     arguments: { queue: &str = "" },
     main: main,
 }

@@ -14,7 +14,7 @@ const DEPTH: usize = 8;
 const _: () = assert!(blocks::LONGEST <= DATA);
 
 pub struct Queue {
-    server: Server,
+    pub server: Server,
 }
 
 pub static QUEUE: Queue = Queue { server: Server::new() };

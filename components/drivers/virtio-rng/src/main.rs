@@ -5,10 +5,10 @@
 
 use cairn::Error;
 use cairn::dma::Buffer;
-use cairn::window::WriteWindow;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn_driver_interfaces::{Devices, Random};
-use cairn_interfaces::Portals;
 use cairn_interfaces::waiting::Interrupt;
+use cairn_interfaces::{Portals, Successor};
 use cairn_virtio::{Requests, VirtioKind};
 use core::convert::Infallible;
 
@@ -24,7 +24,7 @@ static SOURCE: Source = Source { requests: Requests::new(0) };
 cairn::component! {
     name: "virtio-rng",
     imports: { portals: Portals, devices: Devices },
-    exports: { random: Random = SOURCE },
+    exports: { random: Random = SOURCE, successor: Successor = SOURCE },
     main: main,
 }
 
@@ -68,5 +68,23 @@ impl Random for Source {
                 written.map(|()| count)
             },
         )
+    }
+}
+
+/// Nothing goes over. Requests are answered before a successor comes, which serves when its device has begun.
+impl Successor for Source {
+    fn call_home(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn export_state(&self, _: u64, _: WriteWindow) -> Result<usize, Error> {
+        Ok(0)
+    }
+
+    fn import_state(&self, size: u64, _: u64, _: ReadWindow) -> Result<(), Error> {
+        match size {
+            0 => self.requests.has_begun(),
+            _ => Err(Error::VersionMismatch),
+        }
     }
 }

@@ -248,8 +248,8 @@ impl Job {
                 })?,
                 None => 0,
             };
-            let import = || match successor {
-                Some(successor) => import(successor, &state[..size]),
+            let import = |until, comes_back| match successor {
+                Some(successor) => import_until(successor, &state[..size], until, comes_back),
                 None => Ok(()),
             };
             let (instance, other) = (self.instance, self.successor);
@@ -264,7 +264,7 @@ impl Job {
             });
             let replaced = served.and_then(|()| {
                 let why = "its successor does not take its state";
-                import().map_err(|error| self.failed(error, why))
+                import(until, false).map_err(|error| self.failed(error, why))
             });
             if replaced.is_ok() {
                 return Ok(());
@@ -278,16 +278,7 @@ impl Job {
                 // It has the content that it had, perhaps in another life.
                 Err(_) => INSTANCES.settle(instance),
             };
-            let is_back = is_back.and_then(|()| {
-                loop {
-                    match import() {
-                        Err(Error::Dead | Error::NotReady) if now() < until => {
-                            self.pause()?;
-                        }
-                        imported => return imported,
-                    }
-                }
-            });
+            let is_back = is_back.and_then(|()| import(until, true));
             if let Err(error) = is_back {
                 cairn::log::error!("{} did not come back: {}", self.name(), error.text());
             }
@@ -312,6 +303,23 @@ fn export(successor: SuccessorProxy, state: &mut [u8]) -> Result<usize, Error> {
         }
     }
     Err(Error::TooLarge)
+}
+
+/// Has a content take the state, as soon as it can: one that has not begun yet says so, and one that comes back may be about to live.
+fn import_until(
+    successor: SuccessorProxy,
+    state: &[u8],
+    until: u64,
+    comes_back: bool,
+) -> Result<(), Error> {
+    loop {
+        match import(successor, state) {
+            Err(Error::NotReady) if now() < until => {}
+            Err(Error::Dead) if comes_back && now() < until => {}
+            imported => return imported,
+        }
+        THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
+    }
 }
 
 fn import(successor: SuccessorProxy, state: &[u8]) -> Result<(), Error> {

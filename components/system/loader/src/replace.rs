@@ -28,6 +28,9 @@ pub fn replace(
             Error::NotFound => "there is no such instance",
             Error::NotAllowed => "the system ends with it",
             Error::Dead => "it does not live",
+            Error::NotSupported => {
+                "one of its devices reaches memory by itself, and nobody can reset it"
+            }
             error => error.text(),
         };
         failed(error, format_args!("cannot replace `{name}`: {why}"))
@@ -50,7 +53,7 @@ pub fn replace(
             }
             Error::NotSupported if in_place => "who keeps its state in place has no heap, and is alone in a protection domain",
             Error::NotSupported => {
-                "who is in the kernel domain, shares its domain, has memory for DMA or another use of floating point cannot be replaced"
+                "who is in the kernel domain or shares its domain cannot be replaced, nor one without the floating-point unit by one that uses it"
             }
             Error::Busy => "it is being replaced",
             error => lacking(error),

@@ -2,12 +2,13 @@
 //! the supervisor's work runs between any two instructions, and what is urgent for the supervisor itself
 //! between any two steps.
 
+use crate::live::Entry;
 use crate::manager::Manager;
 use crate::sections;
 use crate::settled::Settled;
 use crate::tables::{self, Root, WRITE};
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
-use cairn_abi::record::{CONTENT_CLIENT_STACK, Segment};
+use cairn_abi::record::{CONTENT_CLIENT_STACK, CONTENT_DMA, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
 use core::mem::offset_of;
@@ -25,6 +26,7 @@ const RANGES: u64 = 0;
 const PAGES: u64 = 1;
 const SECTIONS: u64 = 2;
 const GROWTH: u64 = 3;
+const DMA: u64 = 4;
 
 fn cursor(stage: u64, at: u64) -> u64 {
     stage << STAGE_SHIFT | at
@@ -38,10 +40,11 @@ impl<'a> Manager<'a> {
     pub fn release(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
         let (stage, at) = (at >> STAGE_SHIFT, at & ((1 << STAGE_SHIFT) - 1));
         match stage {
-            RANGES => {
-                let next = self.release_ranges(self.record(instance)?, at);
-                Ok(next.map_or(cursor(PAGES, 0), |at| cursor(RANGES, at)))
-            }
+            RANGES => match self.release_ranges(self.record(instance)?, at) {
+                Some(at) => Ok(cursor(RANGES, at)),
+                None => self.release_dma(instance, 0),
+            },
+            DMA => self.release_dma(instance, at),
             PAGES => self.release_pages(instance, at),
             GROWTH => {
                 let next = self.release_growth(self.record(instance)?, at);
@@ -57,6 +60,16 @@ impl<'a> Manager<'a> {
             }
             _ => Err(Error::BadArgument),
         }
+    }
+
+    /// What its devices reached is zeros again: they have been reset, and whatever content the next life has finds it so.
+    fn release_dma(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
+        let record = self.record(instance)?;
+        if !self.has_dma(record) {
+            return Ok(cursor(PAGES, 0));
+        }
+        let next = self.make_anew(instance, at, |one| one.content() == CONTENT_DMA)?;
+        Ok(if next == 0 { cursor(PAGES, 0) } else { cursor(DMA, next) })
     }
 
     fn release_pages(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
@@ -93,15 +106,27 @@ impl<'a> Manager<'a> {
     /// One step of making the memory of a dead instance, after [`Manager::release`], as it was at the start.
     /// 0 first, then what it answers, until 0. `but_stacks`: those on which clients' threads run stay as they are.
     pub fn renew(&self, instance: InstanceId, at: u64, but_stacks: bool) -> Result<u64, Error> {
-        let record = self.record(instance)?;
+        self.make_anew(instance, at, |segment| match segment.content() {
+            CONTENT_CLIENT_STACK => !but_stacks,
+            // [`Manager::release`] has done that.
+            content => content != CONTENT_DMA,
+        })
+    }
+
+    /// One step of making those segments that are chosen as they were at the start.
+    fn make_anew(
+        &self,
+        instance: InstanceId,
+        at: u64,
+        is_chosen: impl Fn(&Entry<Segment>) -> bool,
+    ) -> Result<u64, Error> {
         let (from, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
         let mut left = WORDS_OF_STEP;
-        let root = self.root_of(record)?;
+        let root = self.root(instance)?;
         // It goes on where it was, and not with all that are before.
         let renewed = self
             .placed_segments(instance, from)
-            .filter(|(_, segment)| segment.flags() & WRITE as u32 != 0)
-            .filter(|(_, segment)| !but_stacks || segment.content() != CONTENT_CLIENT_STACK);
+            .filter(|(_, segment)| segment.flags() & WRITE as u32 != 0 && is_chosen(segment));
         for (number, segment) in renewed {
             let segment = segment.read();
             done = if number == from { done } else { 0 };

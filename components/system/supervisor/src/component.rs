@@ -197,6 +197,7 @@ impl interfaces::InstanceControl for Server {
         match state(record.leader).phase() {
             Phase::Alive | Phase::Tried | Phase::Asleep => {
                 let how = match record.essential {
+                    0 if !begun()?.can_be_quiet(record.number) => return Err(Error::NotSupported),
                     0 => Exchange::Restart,
                     _ if begun()?.scheduler() == Some(record.domain) => Exchange::Succession,
                     _ => Exchange::InPlace,

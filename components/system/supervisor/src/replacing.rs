@@ -70,6 +70,8 @@ pub fn outcome(instance: InstanceId) -> Result<(), Error> {
     match state.phase() {
         Phase::Alive if ready::is_starting(instance) => Err(Error::WouldBlock),
         Phase::Alive => Ok(()),
+        // A device does not confirm its reset: there is no next life.
+        Phase::Quarantined => Err(Error::Dead),
         _ if state.died.load(Relaxed) > TAKEN.load(Relaxed) => Err(Error::Dead),
         _ => Err(Error::WouldBlock),
     }

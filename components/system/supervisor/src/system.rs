@@ -133,6 +133,12 @@ impl System {
         self.interrupts.iter().filter(move |interrupt| interrupt.instance == instance)
     }
 
+    /// Whether somebody can reset each device of an instance that reaches memory by itself.
+    pub fn can_be_quiet(&self, instance: InstanceId) -> bool {
+        let mut own = self.devices.iter().filter(|device| device.instance == instance);
+        own.all(|device| device.kind != 0)
+    }
+
     /// Those that there are, from a number on.
     pub fn instances(&self, from: u64) -> impl Iterator<Item = &'static Instance> {
         let from = usize::try_from(from).unwrap_or(usize::MAX).saturating_sub(1);

@@ -80,6 +80,23 @@ impl Server {
         taken.map(drop).map_err(|_| Error::Busy)
     }
 
+    /// Where it stands, while no thread is in it, in words for [`Server::go_on`].
+    pub fn stand(&self) -> [u64; 4] {
+        [&self.last, &self.beginning, &self.requests, &self.answers].map(|word| word.load(Relaxed))
+    }
+
+    /// It goes on where another server of the same section stood, which is no more. `Busy`: a thread is in it.
+    pub fn go_on(&self, stood: [u64; 4]) -> Result<(), Error> {
+        self.take()?;
+        for (word, stood) in
+            [&self.last, &self.beginning, &self.requests, &self.answers].into_iter().zip(stood)
+        {
+            word.store(stood, Relaxed);
+        }
+        self.state.store(IDLE, Ordering::Release);
+        Ok(())
+    }
+
     /// Begins `BlockQueue::submit`, for a section with `size` bytes of data.
     #[inline(always)]
     pub fn enter<S: Shared + Clone>(

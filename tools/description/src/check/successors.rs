@@ -71,12 +71,14 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
             note: format!("`{}` is in the same domain", system.instances[fellow].name),
         });
     }
-    if *instance.dma > 0 {
+    let board = &system.board.devices;
+    let mut reaching = instance.devices.iter().map(|device| (device, &board[**device]));
+    if let Some((place, device)) = reaching.find(|(_, one)| one.dma && one.kind().is_none()) {
         return Some(Obstacle {
-            expected: "expected an instance without memory for DMA, which its devices may be writing",
-            help: "remove this package: a device that reaches memory by itself does not wait for a successor of its driver",
-            place: &instance.dma.place,
-            note: "it has memory for DMA".to_owned(),
+            expected: "expected devices that are reset before the successor comes, or reach no memory by themselves",
+            help: "name a virtio device by its kind, as \"virtio-blk\"; or remove this package",
+            place: &place.place,
+            note: format!("`{}` reaches memory, and nobody can reset it", device.shown()),
         });
     }
     let clients = system.instances.iter().flat_map(|client| &client.imports);

@@ -90,7 +90,7 @@ impl Layout<'_> {
         self.map_own(index, at, place, parts.size, READ | WRITE | OWN)
     }
 
-    /// Maps memory of the region; where the driver writes it, a new life finds zeros.
+    /// Maps what a device reaches; where the driver writes it, a new life finds zeros.
     fn map_own(
         &mut self,
         index: usize,
@@ -106,11 +106,8 @@ impl Layout<'_> {
         let (address, rights) = (placed.region + offset, placed.reach | rights);
         self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
         // The next descriptors stay in a table that a trusted driver writes as well: it writes them all.
-        if rights & WRITE != 0 {
-            let instance = self.system.instances[index].number;
-            let whose = (instance, record::CONTENT_DATA);
-            self.record.segment(whose, rights, address, size, physical, 0);
-        }
+        let whose = (self.system.instances[index].number, record::CONTENT_DMA);
+        self.record.segment(whose, rights, address, size, physical, 0);
         Ok(())
     }
 

@@ -72,14 +72,31 @@ pub(super) struct Parts {
     pub heap_size: u64,
     /// Bytes of addresses that the heap has, with those into which it grows.
     pub heap_limit: u64,
-    pub dma: DmaParts,
     /// The activations, whose first is the first thread's stack.
-    activations: u64,
-    stacks: u64,
-    /// The addresses that the first one takes, and each of the others.
-    strides: [u64; 2],
+    activations: Activations,
+    /// Behind them, so that a successor has room for its content before all that stays.
+    pub dma: DmaParts,
+    /// Where it has nothing from the layout any more.
+    pub end: u64,
     /// Bytes that it may get at run time, at most.
     quota: u64,
+}
+
+/// Where activations follow each other.
+#[derive(Clone, Copy)]
+struct Activations {
+    first: u64,
+    count: u64,
+    /// The addresses that the first one takes, and each of the others.
+    strides: [u64; 2],
+}
+
+impl Activations {
+    /// Where the first so many end.
+    fn end_of(&self, count: u64) -> u64 {
+        let [first, other] = self.strides;
+        self.first + first * count.min(1) + other * count.saturating_sub(1)
+    }
 }
 
 impl Parts {
@@ -93,30 +110,34 @@ impl Parts {
         let align = if heap_size >= LEAF_SPAN { LEAF_SPAN } else { PAGE_SIZE };
         let heap = (image_spread(instance.region) + component.image_end()).next_multiple_of(align);
         let heap_limit = heap_size.max(pages(*instance.heap_limit) * PAGE_SIZE);
-        let dma = DmaParts::new(instance, devices, heap + heap_limit);
-        let activations = activation_from(dma.end(), instance.region);
         // In the kernel domain each thread has its own, and who runs to completion has one there too.
-        let stacks = match instance.is_in_kernel() {
+        let count = match instance.is_in_kernel() {
             true => instance.role.is_some_and(Role::runs_to_completion).into(),
             false => 1 + u64::from(instance.stacks.count),
         };
         let first = (*instance.stack).max(*instance.stack_limit);
         let others = instance.stacks.size.max(*instance.stacks.limit);
-        let strides = [first, others].map(activation_stride);
+        let activations = Activations {
+            first: activation_from(heap + heap_limit, instance.region),
+            count,
+            strides: [first, others].map(activation_stride),
+        };
+        let dma = DmaParts::new(instance, devices, activations.end_of(count));
+        let end = activation_from(dma.end(), instance.region);
         let quota = *instance.memory;
-        let parts = Parts { heap, heap_size, heap_limit, dma, activations, stacks, strides, quota };
-        if parts.end() > DEVICES_OFFSET {
+        let parts = Parts { heap, heap_size, heap_limit, activations, dma, end, quota };
+        if parts.end > DEVICES_OFFSET {
             return Err(cairn_description::Error::new(
                 &instance.name.place,
                 format!("`{}` does not fit into its region of addresses", instance.name),
                 format!(
                     "expected at most {}, found {}",
                     show_size(DEVICES_OFFSET),
-                    show_size(parts.end())
+                    show_size(parts.end)
                 ),
                 format!(
                     "ask for fewer or smaller stacks, each of which takes {} of addresses, or for less heap: the program takes {}",
-                    show_size(parts.strides[1]),
+                    show_size(parts.activations.strides[1]),
                     show_size(component.image_end())
                 ),
             ));
@@ -124,19 +145,9 @@ impl Parts {
         Ok(parts)
     }
 
-    pub fn end(&self) -> u64 {
-        self.activations_end(self.stacks)
-    }
-
-    /// Where the first so many activations end.
-    fn activations_end(&self, count: u64) -> u64 {
-        let [first, other] = self.strides;
-        self.activations + first * count.min(1) + other * count.saturating_sub(1)
-    }
-
     /// Page tables in a row: what it gets at run time can be passed in windows as well.
     fn leaves(&self) -> u64 {
-        (self.end() + self.quota).min(DEVICES_OFFSET).div_ceil(LEAF_SPAN)
+        (self.end + self.quota).min(DEVICES_OFFSET).div_ceil(LEAF_SPAN)
     }
 }
 
@@ -210,7 +221,7 @@ impl Layout<'_> {
         let placed = &mut self.placed[index];
         placed.page_tables = self.tables.used - tables_before;
         placed.memory_used += self.memory.end() - memory_before - placed.memory_left_out;
-        placed.report.reachable = DEVICES_OFFSET - parts.end();
+        placed.report.reachable = DEVICES_OFFSET - parts.end;
         Ok(())
     }
 
@@ -390,9 +401,9 @@ impl Layout<'_> {
     fn map_stacks(&mut self, index: usize) -> Result<(), String> {
         let instance = &self.system.instances[index];
         let Placed { region, parts, .. } = self.placed[index];
-        for position in 0..parts.stacks {
+        for position in 0..parts.activations.count {
             // What is more than a small stack lies before.
-            let address = region + parts.activations_end(position + 1) - ACTIVATION_STRIDE;
+            let address = region + parts.activations.end_of(position + 1) - ACTIVATION_STRIDE;
             let (size, limit) = match position {
                 0 => (*instance.stack, *instance.stack_limit),
                 _ => (instance.stacks.size, *instance.stacks.limit),

@@ -76,7 +76,7 @@ impl Layout<'_> {
         }
         places.room_for_content();
         // Each number's follow each other. They are as they were for who has one only.
-        places.segments.sort_by_key(|segment| (segment.instance, is_client_stack(segment)));
+        places.segments.sort_by_key(|segment| (segment.instance, stays(segment)));
         let mut slots = described(&places);
         places.segments.iter_mut().filter(|one| is_room(one)).for_each(Segment::zero);
         let names = self.system.names().skip(places.instances.len());
@@ -121,7 +121,7 @@ impl Places<'_> {
     /// An instance of the description has as many places for its content as a number that is loadable: with a successor it exchanges them.
     fn room_for_content(&mut self) {
         for instance in &*self.instances {
-            let is_its = |one: &&Segment| one.instance == instance.number && !is_client_stack(one);
+            let is_its = |one: &&Segment| one.instance == instance.number && !stays(one);
             let own = self.segments.iter().filter(is_its).count();
             let room = Segment { instance: instance.number, ..Segment::new_zeroed() };
             let least = (SEGMENTS_EACH as usize).saturating_sub(own);
@@ -140,8 +140,12 @@ impl Places<'_> {
     }
 }
 
-fn is_client_stack(segment: &Segment) -> bool {
-    matches!(segment.content, record::CONTENT_CLIENT_STACK | record::CONTENT_CLIENT_GROWTH)
+/// It is the instance's, whatever content that has.
+fn stays(segment: &Segment) -> bool {
+    matches!(
+        segment.content,
+        record::CONTENT_CLIENT_STACK | record::CONTENT_CLIENT_GROWTH | record::CONTENT_DMA
+    )
 }
 
 /// Nothing is there yet.
@@ -163,8 +167,8 @@ fn described(places: &Places) -> Vec<Slot> {
         Slot {
             exports: *exports,
             methods: *methods,
-            segments: of(places.segments, |one| one.instance == number && !is_client_stack(one)),
-            stacks: of(places.segments, |one| one.instance == number && is_client_stack(one)),
+            segments: of(places.segments, |one| one.instance == number && !stays(one)),
+            stacks: of(places.segments, |one| one.instance == number && stays(one)),
             activations: of(places.activations, |activation| activation.instance == number),
             text: Entries::default(),
         }

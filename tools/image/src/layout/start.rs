@@ -234,7 +234,7 @@ impl Layout<'_> {
         page.heap_size = placed.parts.heap_size;
         page.heap_limit = placed.parts.heap_limit;
         page.memory_manager = self.import_of(index, Role::Memory, "Memory");
-        page.run_time_memory = placed.region + placed.parts.end();
+        page.run_time_memory = placed.region + placed.parts.end;
         let devices = self.device_mappings(index);
         if devices.len() > DEVICES_MAXIMUM {
             return Err(format!(

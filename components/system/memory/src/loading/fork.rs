@@ -214,6 +214,10 @@ impl Manager<'_> {
                 // A copy's stacks for calls are new, and as large as they are.
                 continue;
             }
+            if segment.content == CONTENT_DMA {
+                // Of devices it has none.
+                continue;
+            }
             let is_for_calls = segment.content == CONTENT_CLIENT_STACK;
             let stack = self.activations_of(pair).find(|(activation, _)| {
                 let [(_, top), ..] = descriptor(&pair.origin, &activation.read());

@@ -15,7 +15,8 @@ use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::Slot;
 use cairn_abi::page_table::index;
 use cairn_abi::record::{
-    CONTENT_CLIENT_GROWTH, CONTENT_CLIENT_STACK, CONTENT_GROWTH, Instance, Segment,
+    CONTENT_CLIENT_GROWTH, CONTENT_CLIENT_STACK, CONTENT_DMA, CONTENT_GROWTH, FLOAT_OFF, Instance,
+    Segment,
 };
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
@@ -86,10 +87,10 @@ impl<'a> Manager<'a> {
 
     /// Whether the content of an instance can be exchanged for such a package's.
     fn check_exchangeable(&self, record: Entry<Instance>, head: &Head) -> Result<(), Error> {
-        let (number, startup) = (record.number(), self.startup(record)?);
-        // Devices know where memory for DMA is.
-        let has_dma = word(startup, offset_of!(Startup, dma_size)) != 0;
-        let same_float = record.read().float == u16::from(head.numbers().float);
+        let number = record.number();
+        // What portals to it do with the floating-point unit stays as it is.
+        let has_float =
+            record.read().float != FLOAT_OFF || u16::from(head.numbers().float) == FLOAT_OFF;
         // A copy of another one has its region.
         let has_own = record.region().0 == number.0;
         let can_be = record.in_kernel() == 0 && record.is_alone() && has_own;
@@ -97,25 +98,21 @@ impl<'a> Manager<'a> {
         let is_paged = head.numbers().paged != 0
             || self.loaded_range(number).is_some_and(|range| range.client() == number);
         self.places(number)?;
-        if can_be && !has_dma && !is_paged && same_float {
-            Ok(())
-        } else {
-            Err(Error::NotSupported)
-        }
+        if can_be && !is_paged && has_float { Ok(()) } else { Err(Error::NotSupported) }
     }
 
-    /// Where a successor lies: where its predecessor was, if the stacks of its clients are behind it, or else behind all that there is.
+    /// Where a successor lies: where its predecessor was, if all that stays is behind it, or else behind all that there is.
     fn place_for(&self, record: Entry<Instance>, head: &Head, in_place: bool) -> Placement {
         let (wanted, region) = (head.wanted(0), record.region());
         let start = record.start_address();
         let home = Placement::new(&wanted, region);
         // Both are there for a while.
         let in_place = in_place || record.run_to_completion() != 0;
-        // Where stacks of clients grow, too.
-        let is_clients = |one: &Entry<Segment>| {
-            matches!(one.content(), CONTENT_CLIENT_STACK | CONTENT_CLIENT_GROWTH)
+        // Where stacks of clients grow, and what devices reach, too.
+        let stays = |one: &Entry<Segment>| {
+            matches!(one.content(), CONTENT_CLIENT_STACK | CONTENT_CLIENT_GROWTH | CONTENT_DMA)
         };
-        let staying = || self.segments_of(record).filter(move |one| in_place || is_clients(one));
+        let staying = || self.segments_of(record).filter(move |one| in_place || stays(one));
         // The page below a stack stays unmapped.
         let is_apart = |one: Entry<Segment>| {
             let from = one.address() - start;
@@ -138,11 +135,17 @@ impl<'a> Manager<'a> {
         self.segments_of(record).filter(|one| one.content() == CONTENT_CLIENT_STACK)
     }
 
+    /// What its devices reach.
+    fn dma(&self, record: Entry<Instance>) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
+        self.segments_of(record).filter(|one| one.content() == CONTENT_DMA)
+    }
+
     /// What an instance takes of its quota with the content of its successor; `Exhausted`: more than it has.
     pub(super) fn finish_successor(&self, successor: Entry<Instance>) -> Result<(), Error> {
         let record = self.record(successor.successor_of())?;
-        let stacks: u64 = self.client_stacks(record).map(|one| one.size()).sum();
-        let used = stacks + successor.memory_used();
+        let kept = self.client_stacks(record).chain(self.dma(record));
+        let kept: u64 = kept.map(|one| one.size()).sum();
+        let used = kept + successor.memory_used();
         successor.set(offset_of!(Instance, memory_used), used);
         if used > record.memory() { Err(Error::Exhausted) } else { Ok(()) }
     }
@@ -280,6 +283,12 @@ impl<'a> Manager<'a> {
             }
         }
         self.exchange_exports(one.number, other.number);
+    }
+
+    /// Whether an instance has memory that devices reach.
+    pub(crate) fn has_dma(&self, record: Entry<Instance>) -> bool {
+        let startup = self.startup(record);
+        startup.is_ok_and(|startup| word(startup, offset_of!(Startup, dma_size)) != 0)
     }
 
     /// The words of an instance's startup page.

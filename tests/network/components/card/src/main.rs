@@ -8,13 +8,13 @@ use cairn::dma::{Buffer, Device};
 use cairn::sync::Semaphore;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_driver_interfaces::Devices;
-use cairn_interfaces::Portals;
 use cairn_interfaces::waiting::Interrupt;
+use cairn_interfaces::{Portals, Successor};
 use cairn_test_network_contract::Frames;
 use cairn_virtio::{Done, Requests, VirtioKind};
 use core::convert::Infallible;
 // Relaxed: a place in the ring belongs to the one whose turn it is.
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, Ordering::Relaxed};
 
 /// The queues (section 5.1.2).
 const RECEIVE: usize = 0;
@@ -37,6 +37,8 @@ struct Card {
     frames: [AtomicU32; WAITING],
     /// How many frames have been taken out of there.
     taken: AtomicUsize,
+    /// A successor is to come: who waits for a frame goes.
+    leaves: AtomicBool,
 }
 
 static CARD: Card = Card {
@@ -44,12 +46,13 @@ static CARD: Card = Card {
     arrived: Semaphore::new(0),
     frames: [const { AtomicU32::new(0) }; WAITING],
     taken: AtomicUsize::new(0),
+    leaves: AtomicBool::new(false),
 };
 
 cairn::component! {
     name: "card",
     imports: { portals: Portals, devices: Devices },
-    exports: { frames: Frames = CARD },
+    exports: { frames: Frames = CARD, successor: Successor = CARD },
     main: main,
 }
 
@@ -117,6 +120,11 @@ impl Frames for Card {
     fn receive(&self, frame: WriteWindow) -> Result<usize, Error> {
         let device = self.sending.device()?;
         self.arrived.acquire()?;
+        if self.leaves.load(Relaxed) {
+            // The next one goes, too.
+            self.arrived.release()?;
+            return Err(Error::Moved);
+        }
         let turn = self.taken.fetch_add(1, Relaxed) % WAITING;
         let word = self.frames[turn].load(Ordering::Acquire);
         let (number, length) = ((word & 0xff) as usize, (word >> 8) as usize);
@@ -124,5 +132,28 @@ impl Frames for Card {
         let copied = frame.write_from(0, &buffer(number), HEADER, count);
         wait_for_frame(&device, number)?;
         copied.map(|_| count)
+    }
+}
+
+/// Nothing goes over: what was sent is on its way, and frames that nobody has taken are lost, as those are for which there is no buffer.
+impl Successor for Card {
+    fn call_home(&self, called: bool) -> Result<(), Error> {
+        self.leaves.store(called, Relaxed);
+        match called {
+            true => self.arrived.release(),
+            // What nobody took.
+            false => self.arrived.try_acquire().map(drop),
+        }
+    }
+
+    fn export_state(&self, _: u64, _: WriteWindow) -> Result<usize, Error> {
+        Ok(0)
+    }
+
+    fn import_state(&self, size: u64, _: u64, _: ReadWindow) -> Result<(), Error> {
+        match size {
+            0 => self.sending.has_begun(),
+            _ => Err(Error::VersionMismatch),
+        }
     }
 }

@@ -11,6 +11,7 @@ pub trait Frames {
     fn address(&self) -> Result<u64, Error>;
     /// Sends a frame.
     fn send(&self, frame: &[u8]) -> Result<(), Error>;
-    /// Waits for a frame; its length. What the buffer does not hold is lost.
+    /// Waits for a frame, also in a successor; its length. What the buffer does not hold is lost.
+    #[waits]
     fn receive(&self, frame: &mut [u8]) -> Result<usize, Error>;
 }
