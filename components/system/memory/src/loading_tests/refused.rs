@@ -3,6 +3,7 @@
 use super::*;
 use crate::tests::loadable::SHELF_PAGES;
 use crate::tests::{data, window_slot};
+use core::mem::offset_of;
 
 #[test]
 fn only_pages_of_the_givers_own_and_of_the_shelf_are_given() {
@@ -174,7 +175,8 @@ fn hostile_heads_make_nothing_that_does_not_go() {
     let mut made = 0;
     for _ in 0..20_000 {
         let mut bytes = good.clone();
-        let size = u32::from_le_bytes(bytes[44..48].try_into().unwrap()) as usize;
+        let size = &bytes[offset_of!(cairn_abi::package::Head, head_size)..][..4];
+        let size = u32::from_le_bytes(size.try_into().unwrap()) as usize;
         for _ in 0..1 + random.next() % 3 {
             let at = random.next() as usize % size;
             bytes[at] = if random.next().is_multiple_of(2) {
