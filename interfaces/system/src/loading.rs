@@ -182,11 +182,11 @@ pub trait DomainMemory {
         in_place: bool,
     ) -> Result<(InstanceId, u64), Error>;
     /// A whole successor that is to be [in place](InPlace) is mapped beside the content of the instance, which lives. Nobody is led there yet. `Busy`: there is something
-    /// already. [`DomainMemory::retire`] takes it out again.
+    /// already; `NotSupported`: the instance has pages that it allocated. [`DomainMemory::retire`] takes it out again.
     fn join(&self, successor: InstanceId) -> Result<(), Error>;
     /// The `pages` pages of state from address `from` on of an instance are those of its joined successor at `to` as well, and what the record says of the content
     /// is the successor's: that is the instance's from now on, and the former content the successor's, to be retired when no thread is in it any more. `BadArgument`: they are
-    /// not pages of data of the two.
+    /// not pages of data of the two; `Dead`: the instance is dead.
     fn keep_state(
         &self,
         successor: InstanceId,

@@ -49,7 +49,13 @@ impl Job {
         let former = state.proxy().state();
         let former = former.map_err(|error| self.failed(error, "it does not say its state"))?;
         let joined = DOMAIN_MEMORY.join(self.successor);
-        joined.map_err(|error| self.failed(error, "its successor has no room beside it"))?;
+        joined.map_err(|error| {
+            let why = match error {
+                Error::NotSupported => "it has memory that it allocated",
+                _ => "its successor has no room beside it",
+            };
+            self.failed(error, why)
+        })?;
         let led = DOMAIN_PORTALS.lead(state.first_portal().into(), self.successor);
         let new = led.and_then(|()| state.proxy().state()).and_then(|new| {
             let is_same = (new.layout, new.pages) == (former.layout, former.pages);

@@ -51,7 +51,7 @@ pub fn replace(
             Error::TooLarge => {
                 "there is no room for it, or for what it serves beside, where the other is"
             }
-            Error::NotSupported if in_place => "who keeps its state in place has no heap, and is alone in a protection domain",
+            Error::NotSupported if in_place => "who keeps its state in place has no heap and no threads, and is alone in a protection domain",
             Error::NotSupported => {
                 "who is in the kernel domain or shares its domain cannot be replaced, nor one without the floating-point unit by one that uses it"
             }

@@ -64,7 +64,7 @@ impl Account {
         Ok(())
     }
 
-    /// Something else is said of it from now on, while it is dead.
+    /// Something else is said of it from now on, while it is dead or nobody is in it.
     pub(crate) fn renew(&self, said: Said) {
         self.said.store(said.word(), Relaxed);
     }

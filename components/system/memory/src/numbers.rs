@@ -58,6 +58,11 @@ impl Number {
         self.stage.load(Relaxed) == stage as u8
     }
 
+    /// Its content is beside an instance's, or may be.
+    pub(crate) fn is_beside(&self) -> bool {
+        [Stage::Beside, Stage::Former, Stage::Changing].into_iter().any(|stage| self.is(stage))
+    }
+
     /// The calling thread alone is at work on it, if it is at this stage, until it [says](Number::set) the next.
     pub(crate) fn take(&self, stage: Stage) -> Result<(), Error> {
         let (from, to) = (stage as u8, Stage::Changing as u8);

@@ -4,11 +4,13 @@
 //! Both can be executed all the time in between. So whoever does this may be the one that is exchanged, this manager too, and whatever
 //! becomes of who asked for it, portals lead to content that there is.
 
+use crate::account::Said;
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::numbers::Stage;
-use crate::tables::WRITE;
+use crate::tables::{WRITE, is_reachable};
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::{CONTENT_GROWTH, Instance};
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
@@ -16,7 +18,7 @@ use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 impl Manager<'_> {
     /// Maps the content of a whole successor beside that of its instance, which no portal leads to yet. `Busy`: there is something
-    /// already.
+    /// already; `NotSupported`: the instance has pages that it allocated.
     pub fn join(&self, successor: InstanceId) -> Result<(), Error> {
         let number = self.state.numbers.get(successor)?;
         number.take(Stage::Made)?;
@@ -30,9 +32,19 @@ impl Manager<'_> {
         if theirs.successor_of() == InstanceId(0) || theirs.memory_used() == 0 {
             return Err(Error::BadArgument);
         }
-        self.each_beside(successor, |ours, _| {
-            if ours.load(Relaxed) == 0 { Ok(()) } else { Err(Error::Busy) }
-        })?;
+        let ours = self.record(theirs.successor_of())?;
+        let account = self.account(ours.number())?;
+        let base = account.said().base.into();
+        account.renew(self.said_of_both(ours, theirs));
+        let is_free = self.check_allocated(ours, base).and_then(|()| {
+            self.each_beside(successor, |ours, _| {
+                if ours.load(Relaxed) == 0 { Ok(()) } else { Err(Error::Busy) }
+            })
+        });
+        if is_free.is_err() {
+            account.renew(self.said(ours));
+            return is_free;
+        }
         self.each_beside(successor, |ours, theirs| {
             ours.store(theirs.swap(0, Relaxed), Relaxed);
             Ok(())
@@ -41,8 +53,35 @@ impl Manager<'_> {
         Ok(())
     }
 
+    /// What is said of an instance while both contents are there: what it allocates lies behind both, and what lies before that is not
+    /// its own to give back, nor is it taken from it by its death.
+    fn said_of_both(&self, ours: Entry<Instance>, theirs: Entry<Instance>) -> Said {
+        let (own, other) = (self.said(ours), self.said(theirs));
+        Said { base: own.base.max(other.base), ..own }
+    }
+
+    /// What an instance has allocated, from this offset on, would lie between the two contents, where nothing is taken back.
+    fn check_allocated(&self, ours: Entry<Instance>, base: u64) -> Result<(), Error> {
+        let (root, start) = (self.root_of(ours)?, ours.start_address());
+        // Most have nothing.
+        let has_more = self.has_more_than_laid_out(ours.number())?;
+        let mut pages = (base..ours.entries_span()).step_by(PAGE_SIZE as usize);
+        let is_there = |offset: u64| {
+            self.tables.find(root, start + offset).is_some_and(|entry| entry.load(Relaxed) != 0)
+        };
+        if has_more && pages.any(is_there) { Err(Error::NotSupported) } else { Ok(()) }
+    }
+
+    /// Whether something is mapped beside the content of an instance, or a thread is about to.
+    pub(super) fn has_beside(&self, instance: InstanceId) -> bool {
+        (0..INSTANCES_MAXIMUM as u16).map(InstanceId).any(|number| {
+            let is_beside = self.state.numbers.get(number).is_ok_and(|number| number.is_beside());
+            is_beside && self.place(number).is_ok_and(|one| one.successor_of() == instance)
+        })
+    }
+
     /// The pages of state from the first of these addresses on are at the second one as well, and all that the record says of the content is
-    /// the joined successor's. `BadArgument`: they are not data of the two.
+    /// the joined successor's. `BadArgument`: they are not data of the two; `Dead`: the instance is, and its next life begins without it.
     pub fn keep_state(
         &self,
         successor: InstanceId,
@@ -64,6 +103,9 @@ impl Manager<'_> {
     ) -> Result<(), Error> {
         let theirs = self.place(successor)?;
         let ours = self.record(theirs.successor_of())?;
+        if !is_reachable(self.reach(ours.number())?) {
+            return Err(Error::Dead);
+        }
         let slots = (self.places(ours.number())?, self.places(successor)?);
         let start = ours.start_address();
         let size = pages.checked_mul(PAGE_SIZE).filter(|size| (1..=REGION_SIZE).contains(size));
@@ -97,7 +139,7 @@ impl Manager<'_> {
             new.store(state.load(Relaxed), Relaxed);
         }
         self.exchange_record((ours, theirs), slots);
-        self.account(ours.number())?.renew(self.said(ours));
+        self.account(ours.number())?.renew(self.said_of_both(ours, theirs));
         self.settle();
         Ok(())
     }
@@ -113,6 +155,8 @@ impl Manager<'_> {
             }
             Ok(())
         })?;
+        let ours = self.record(self.place(successor)?.successor_of())?;
+        self.account(ours.number())?.renew(self.said(ours));
         self.settle();
         Ok(())
     }

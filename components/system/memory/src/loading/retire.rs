@@ -20,7 +20,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 impl Manager<'_> {
     /// Takes back what an instance had that is dead and [released](Manager::release), or is not finished. All other components have
-    /// forgotten it, and no device reaches its memory, as for every one that is released. `Busy`: it lives, something of it is left, or it has children; `NotSupported`: others are
+    /// forgotten it, and no device reaches its memory, as for every one that is released. `Busy`: it lives, something of it is left, content is beside its own, or it has children; `NotSupported`: others are
     /// in its domain; `NotAllowed`: the system ends with it.
     pub fn retire(&self, instance: InstanceId) -> Result<(), Error> {
         let number = self.state.numbers.get(instance)?;
@@ -57,7 +57,12 @@ impl Manager<'_> {
         if record.essential() != 0 || record.run_to_completion() != 0 {
             return Err(Error::NotAllowed);
         }
-        if record.is_alone() { Ok(()) } else { Err(Error::NotSupported) }
+        // Its page table has pages of the other as well.
+        match record.is_alone() {
+            true if self.has_beside(instance) => Err(Error::Busy),
+            true => Ok(()),
+            false => Err(Error::NotSupported),
+        }
     }
 
     /// Takes back all that a number has, whatever of it is there. The calling thread [is alone](crate::numbers::Number::take) at work on it.

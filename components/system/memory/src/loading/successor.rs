@@ -62,8 +62,10 @@ impl<'a> Manager<'a> {
     ) -> Result<(InstanceId, u64), Error> {
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
-        // What it has of its heap another content does not know.
-        if in_place && head.numbers().heap != 0 {
+        // What it has of its heap another content does not know. Threads of its own would be in its former content when that goes; that those
+        // without which the system ends have none is known.
+        let has_threads = record.essential() == 0 && record.read().threads != 0;
+        if in_place && (head.numbers().heap != 0 || has_threads) {
             return Err(Error::NotSupported);
         }
         let name = name_of_successor(&record.name());

@@ -1,7 +1,8 @@
 //! Content that is exchanged while its instance lives.
 
-use super::successor::{first_word, loaded, successor_by};
+use super::successor::{self, end, first_word, successor_by};
 use super::*;
+use core::mem::offset_of;
 
 /// A page of data of the writer's package, behind its image's beginning.
 const DATA: u64 = 4 * PAGE_SIZE;
@@ -12,6 +13,18 @@ fn other() -> Vec<u8> {
         writer.methods[0].entry = 64;
         (writer.numbers.main, writer.numbers.stub, writer.numbers.heap) = (128, 8, 0);
     })
+}
+
+/// An instance that has no threads of its own.
+fn loaded(world: &World) -> InstanceId {
+    let number = successor::loaded(world);
+    end_threads(world, number);
+    number
+}
+
+fn end_threads(world: &World, number: InstanceId) {
+    let record = world.manager().record(number).unwrap();
+    record.set(offset_of!(Instance, threads), 0u32);
 }
 
 /// Of an instance where its content is: the beginning of its image, and the first word of its data.
@@ -96,17 +109,20 @@ fn it_is_beside_the_other_and_goes_on_with_its_state() {
 fn what_is_no_successor_does_not_join() {
     let world = World::loading_in(3, 90);
     let manager = world.manager();
-    let number = loaded(&world);
+    let number = successor::loaded(&world);
     let read = Head::read(&head()).map(drop);
     assert!(read.is_ok());
     let head = head();
     let with_heap = Head::read(&head).unwrap();
     let refused = manager.make_successor(ONE, number, &with_heap, true);
     assert_eq!(refused.map(drop), Err(Error::NotSupported), "it would have another heap");
-    assert_eq!(manager.join(number), Err(Error::NotFound));
-    assert_eq!(manager.join(InstanceId(0)), Err(Error::NotFound));
     let other = other();
     let read = Head::read(&other).unwrap();
+    let refused = manager.make_successor(ONE, number, &read, true);
+    assert_eq!(refused.map(drop), Err(Error::NotSupported), "a thread of its own may be in it");
+    end_threads(&world, number);
+    assert_eq!(manager.join(number), Err(Error::NotFound));
+    assert_eq!(manager.join(InstanceId(0)), Err(Error::NotFound));
     let (next, at) = manager.make_successor(ONE, number, &read, true).unwrap();
     assert_eq!(manager.join(next), Err(Error::BadArgument), "it is not whole");
     manager.retire(next).unwrap();
@@ -123,4 +139,71 @@ fn what_is_no_successor_does_not_join() {
     manager.join(next).unwrap();
     manager.retire(next).unwrap();
     unload(&world, number);
+}
+
+#[test]
+fn what_an_instance_allocates_and_what_is_beside_it_are_kept_apart() {
+    let world = World::loading_in(3, 90);
+    let manager = world.manager();
+    let first = world.used(ONE);
+    let number = loaded(&world);
+    let start = manager.record(number).unwrap().start_address();
+    let mut former = placement(number, &manager).image().start;
+    for round in 0..4 {
+        let (next, at) = successor_by(&world, number, &other(), true);
+        // It goes on with what it allocated, which would be in the middle of its content afterwards.
+        let own = manager.allocate(number, 1).unwrap();
+        assert_eq!(manager.join(next), Err(Error::NotSupported));
+        manager.free(number, own, 1).unwrap();
+        manager.join(next).unwrap();
+        let is_refused = |offset: u64| {
+            let freed = manager.free(number, start + offset + DATA, 1);
+            assert_eq!(freed, Err(Error::BadArgument), "{round} {offset:x}");
+        };
+        is_refused(at);
+        let own = manager.allocate(number, 1).unwrap();
+        let ends = manager.account(number).unwrap().said().base.into();
+        assert!(own - start >= ends && ends > at.max(former));
+        manager.keep_state(next, (start + former + DATA, start + at + DATA), 1).unwrap();
+        is_refused(former);
+        if round % 2 == 0 {
+            // It dies before the former content is gone.
+            end(&world, number);
+            let laid_out = manager.record(number).unwrap().memory_used() / PAGE_SIZE;
+            assert_eq!(manager.usage_of(number).unwrap().0, laid_out);
+            manager.revive(number).unwrap();
+            assert!(first_word(&world, number, start + former).is_some(), "it is there still");
+            manager.retire(next).unwrap();
+        } else {
+            manager.retire(next).unwrap();
+            manager.free(number, own, 1).unwrap();
+        }
+        assert!(first_word(&world, number, start + at + DATA).is_some());
+        former = at;
+    }
+    unload(&world, number);
+    assert_eq!(world.used(ONE), first);
+}
+
+#[test]
+fn it_does_not_go_before_what_is_beside_it() {
+    let world = World::loading_in(3, 90);
+    let manager = world.manager();
+    let first = state(&world);
+    for keeps in [false, true] {
+        let number = loaded(&world);
+        let start = manager.record(number).unwrap().start_address();
+        let former = placement(number, &manager).image().start;
+        let (next, at) = successor_by(&world, number, &other(), true);
+        manager.join(next).unwrap();
+        if keeps {
+            let places = (start + former + DATA, start + at + DATA);
+            manager.keep_state(next, places, 1).unwrap();
+        }
+        end(&world, number);
+        assert_eq!(manager.retire(number), Err(Error::Busy), "{keeps}");
+        manager.retire(next).unwrap();
+        manager.retire(number).unwrap();
+        assert_eq!((state(&world).0, state(&world).2), (first.0, first.2), "{keeps}");
+    }
 }

@@ -40,7 +40,7 @@ pub(super) fn successor_by(
     (number, at)
 }
 
-fn end(world: &World, instance: InstanceId) {
+pub(super) fn end(world: &World, instance: InstanceId) {
     let manager = world.manager();
     manager.kill(instance).unwrap();
     steps(|cursor| manager.release(instance, cursor));
