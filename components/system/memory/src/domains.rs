@@ -10,6 +10,11 @@ use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
+/// Pages that an instance may have beside those of the layout.
+pub(crate) fn allowed(record: Entry<Instance>) -> u32 {
+    (record.memory() / PAGE_SIZE).saturating_sub(record.memory_used() / PAGE_SIZE) as u32
+}
+
 impl Manager<'_> {
     /// What a record says of its instance.
     pub(crate) fn said(&self, record: Entry<Instance>) -> Said {
@@ -20,8 +25,7 @@ impl Manager<'_> {
         let range = range.filter(|range| range.client() == record.number());
         let end = end.chain(range.map(|range| range.address() + range.size() - start));
         let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
-        let limit = (record.memory() / PAGE_SIZE).saturating_sub(record.memory_used() / PAGE_SIZE);
-        Said { limit: limit as u32, base: activation_from(end, record.region()) as u32 }
+        Said { limit: allowed(record), base: activation_from(end, record.region()) as u32 }
     }
 
     /// There is a new instance, with the memory that its record says. [`Error::Busy`]: one of this number is still there.

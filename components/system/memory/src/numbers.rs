@@ -40,6 +40,12 @@ impl Numbers {
         Numbers([const { Number::unused() }; INSTANCES_MAXIMUM])
     }
 
+    /// Those whose content is beside an instance's, or may be.
+    pub(crate) fn beside(&self) -> impl Iterator<Item = InstanceId> {
+        let all = (0..).zip(&self.0);
+        all.filter(|(_, number)| number.is_beside()).map(|(number, _)| InstanceId(number))
+    }
+
     pub(crate) fn get(&self, number: InstanceId) -> Result<&Number, Error> {
         self.0.get(number.index()).ok_or(Error::NotFound)
     }
@@ -59,8 +65,8 @@ impl Number {
     }
 
     /// Its content is beside an instance's, or may be.
-    pub(crate) fn is_beside(&self) -> bool {
-        [Stage::Beside, Stage::Former, Stage::Changing].into_iter().any(|stage| self.is(stage))
+    fn is_beside(&self) -> bool {
+        self.stage.load(Relaxed) >= Stage::Beside as u8
     }
 
     /// The calling thread alone is at work on it, if it is at this stage, until it [says](Number::set) the next.

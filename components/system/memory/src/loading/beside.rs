@@ -5,12 +5,12 @@
 //! becomes of who asked for it, portals lead to content that there is.
 
 use crate::account::Said;
+use crate::domains::allowed;
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::numbers::Stage;
 use crate::tables::{WRITE, is_reachable};
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
-use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::{CONTENT_GROWTH, Instance};
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
@@ -74,10 +74,7 @@ impl Manager<'_> {
 
     /// Whether something is mapped beside the content of an instance, or a thread is about to.
     pub(super) fn has_beside(&self, instance: InstanceId) -> bool {
-        (0..INSTANCES_MAXIMUM as u16).map(InstanceId).any(|number| {
-            let is_beside = self.state.numbers.get(number).is_ok_and(|number| number.is_beside());
-            is_beside && self.place(number).is_ok_and(|one| one.successor_of() == instance)
-        })
+        self.state.numbers.beside().any(|number| self.place(number).is_ok_and(|one| one.successor_of() == instance))
     }
 
     /// The pages of state from the first of these addresses on are at the second one as well, and all that the record says of the content is
@@ -139,7 +136,9 @@ impl Manager<'_> {
             new.store(state.load(Relaxed), Relaxed);
         }
         self.exchange_record((ours, theirs), slots);
-        self.account(ours.number())?.renew(self.said_of_both(ours, theirs));
+        // Behind both is where it was before.
+        let account = self.account(ours.number())?;
+        account.renew(Said { limit: allowed(ours), ..account.said() });
         self.settle();
         Ok(())
     }
