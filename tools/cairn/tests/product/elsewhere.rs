@@ -152,8 +152,8 @@ fn an_image_is_the_same_wherever_it_is_built() {
 
     // The names that it has instead are told by a panic; reports still find the files.
     has(&text, "heapless-0.9.3/src/vec/mod.rs");
-    // The report is as urgent as the component, so the shell may be first.
-    here.write("script.txt", "call twin double 77\nps\nps\n");
+    // The report is as urgent as the component, so the shell may be first; `top` looks for a second.
+    here.write("script.txt", "call twin double 77\ntop\n");
     let told = here.run("run --input script.txt --timeout 100");
     has(&told, ": beside/src/lib.rs:4:");
     has(&told, "in double, components/twin/src/main.rs:14:");
