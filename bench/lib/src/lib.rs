@@ -22,6 +22,7 @@ mod witness;
 #[path = ""]
 mod machine {
     mod call;
+    mod loading;
     pub(crate) mod order;
     pub mod pipe;
     mod report;
@@ -29,6 +30,7 @@ mod machine {
     pub(crate) mod text;
 
     pub use call::*;
+    pub use loading::*;
     pub use order::{Rounds, wants};
     pub use report::*;
 }

@@ -8,7 +8,7 @@ use cairn::measure::{Mark, Stamp, unused_mark};
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn::{Error, environment};
-use cairn_bench::{Loaded, Meter, Report, Rounds};
+use cairn_bench::{LOADED_NAME, Loaded, Meter, Report, Rounds, explained};
 use cairn_interfaces::{
     Clock, Console, Loader, MemoryStatistics, Names, Portals, Replacement, Supervisor, Threads,
     spawn,
@@ -38,7 +38,6 @@ const WARM_UP: usize = 3;
 const ROUNDS: usize = 30;
 /// A round takes as long as many calls.
 const WEIGHT: usize = 100;
-const NAME: &str = "loaded";
 /// Of the thread that measures. What is loaded is as urgent.
 const PRIORITY: u8 = 65;
 /// Of the one that calls what is replaced, above all that is done for a replacement: it calls at every instant of that.
@@ -67,7 +66,7 @@ const REPLACED: [Replaced; 7] = [
     Replaced {
         benchmark: "replace.pause",
         instance: "kept",
-        package: NAME,
+        package: LOADED_NAME,
         call: || imports::KEPT.begun().map(drop),
     },
     Replaced {
@@ -130,35 +129,18 @@ fn call(replaced: u64) {
 fn replace(replaced: &Replaced) -> [Stamp; 2] {
     LONGEST.iter().for_each(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
     let done = imports::REPLACEMENT.replace(replaced.instance, replaced.package, 1000);
-    if let Err(error) = done {
-        let mut text = [0; 192];
-        let length = imports::LOADER.explain(&mut text).unwrap_or(0);
-        panic!("{error:?}: {:?}", core::str::from_utf8(&text[..length]));
-    }
+    explained(imports::LOADER, done);
     // Who waited has its turn.
     let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS * 10));
     LONGEST.each_ref().map(Stamp::load)
 }
 
 fn load() -> Stamp {
-    imports::LOADER.load(NAME, NAME).expect("it is loaded");
-    let opened = imports::PORTALS.open_object::<dyn Loaded>("loaded.loaded");
-    let opened = opened.expect("it is open");
-    let begun = loop {
-        match opened.proxy().begun() {
-            Ok((cycles, instructions)) if instructions != 0 => {
-                break Stamp { cycles, instructions };
-            }
-            // Its first thread is as urgent as this one.
-            _ => imports::THREADS.yield_now().expect("this one waits"),
-        }
-    };
-    imports::PORTALS.close(opened.first_portal().into()).expect("it was open");
-    begun
+    cairn_bench::load(imports::LOADER, imports::PORTALS, imports::THREADS)
 }
 
 fn unload() {
-    imports::LOADER.unload(NAME).expect("it is unloaded");
+    imports::LOADER.unload(LOADED_NAME).expect("it is unloaded");
 }
 
 fn main() {
