@@ -43,7 +43,8 @@ impl Numbers {
     /// Those whose content is beside an instance's, or may be.
     pub(crate) fn beside(&self) -> impl Iterator<Item = InstanceId> {
         let all = (0..).zip(&self.0);
-        all.filter(|(_, number)| number.is_beside()).map(|(number, _)| InstanceId(number))
+        all.filter(|(_, number)| number.stage.load(Relaxed) >= Stage::Beside as u8)
+            .map(|(number, _)| InstanceId(number))
     }
 
     pub(crate) fn get(&self, number: InstanceId) -> Result<&Number, Error> {
@@ -62,11 +63,6 @@ impl Number {
 
     pub(crate) fn is(&self, stage: Stage) -> bool {
         self.stage.load(Relaxed) == stage as u8
-    }
-
-    /// Its content is beside an instance's, or may be.
-    fn is_beside(&self) -> bool {
-        self.stage.load(Relaxed) >= Stage::Beside as u8
     }
 
     /// The calling thread alone is at work on it, if it is at this stage, until it [says](Number::set) the next.
