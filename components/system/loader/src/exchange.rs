@@ -18,26 +18,8 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 const STATE_MAXIMUM: usize = 128 << 10;
 /// Bytes that are passed at once, in a window.
 const PART: usize = cairn_abi::address::WINDOW_MAXIMUM as usize;
-/// Between two looks whether the last caller has left, at most.
+/// Between two looks whether the last caller has left.
 const LOOK_MICROSECONDS: u64 = 20;
-/// At first, since most have left before they would have been seen a second time.
-const FIRST_LOOK_MICROSECONDS: u64 = 2;
-
-/// Looks again and again, and gives others the time to do what it looks for.
-pub(super) struct Looks(u64);
-
-impl Looks {
-    pub(super) fn new() -> Looks {
-        Looks(FIRST_LOOK_MICROSECONDS)
-    }
-
-    /// Sleeps until the next one.
-    pub(super) fn pause(&mut self) -> Result<(), Error> {
-        let pause = self.0;
-        self.0 = (2 * pause).min(LOOK_MICROSECONDS);
-        THREADS.sleep_until(now() + ticks(pause))
-    }
-}
 
 /// What is asked for.
 pub struct Job {
@@ -150,6 +132,11 @@ impl Job {
         error
     }
 
+    /// Gives others the time to leave.
+    pub(super) fn pause(&self) -> Result<(), Error> {
+        THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))
+    }
+
     /// When it has to be done that begins now.
     pub(super) fn until(&self) -> u64 {
         now() + ticks(self.milliseconds * 1000)
@@ -199,11 +186,12 @@ impl Job {
 
     /// Lets callers wait.
     pub(super) fn hold(&self, until: u64) -> Result<(), Error> {
-        let mut looks = Looks::new();
         loop {
             match DOMAIN_PORTALS.hold(self.instance, self.how == Exchange::InPlace) {
                 // Who waited for the last one has not gone on yet.
-                Err(Error::Busy) if now() < until => looks.pause()?,
+                Err(Error::Busy) if now() < until => {
+                    self.pause()?;
+                }
                 held => {
                     return held.map_err(|error| {
                         let why = match error {
@@ -225,7 +213,7 @@ impl Job {
         successor: Option<&Object<dyn Successor>>,
         until: u64,
     ) -> Result<(), Error> {
-        let (mut called, mut looks) = (false, Looks::new());
+        let mut called = false;
         while !DOMAIN_PORTALS.is_quiet(self.instance)? {
             if now() > until {
                 if let Some(successor) = successor.filter(|_| called) {
@@ -239,7 +227,7 @@ impl Job {
                 home.map_err(|error| self.failed(error, "it does not call its callers home"))?;
                 called = true;
             }
-            looks.pause()?;
+            self.pause()?;
         }
         Ok(())
     }
@@ -324,14 +312,13 @@ fn import_until(
     until: u64,
     comes_back: bool,
 ) -> Result<(), Error> {
-    let mut looks = Looks::new();
     loop {
         match import(successor, state) {
             Err(Error::NotReady) if now() < until => {}
             Err(Error::Dead) if comes_back && now() < until => {}
             imported => return imported,
         }
-        looks.pause()?;
+        THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
     }
 }
 

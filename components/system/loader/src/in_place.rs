@@ -4,7 +4,7 @@
 //! other. Who cannot wait, because the loader's death could not be served then, may be in both: they have the same state.
 
 use super::component::{DOMAIN_MEMORY, DOMAIN_PORTALS, PORTALS};
-use super::exchange::{Job, Looks};
+use super::exchange::Job;
 use cairn::text::Line;
 use cairn::time::now;
 use cairn::{Error, Object};
@@ -89,9 +89,8 @@ impl Job {
         })?;
         // It is the other's from now on. Who was not held may be in the former content until it has left, which is soon.
         DOMAIN_PORTALS.relink(self.instance)?;
-        let mut looks = Looks::new();
         while !DOMAIN_PORTALS.is_quiet(self.instance)? {
-            looks.pause()?;
+            self.pause()?;
         }
         Ok(())
     }
