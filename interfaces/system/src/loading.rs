@@ -260,8 +260,8 @@ pub trait DomainPortals {
     /// caller's own and those from the instance itself; whatever clients get of it meanwhile is held as well. The caller's death releases.
     /// `VersionMismatch`: an import of a loaded instance leads to what its successor does not serve.
     /// `Busy`: another is held, or threads that waited for one are about to go on; `Dead`: it does not live. `NotSupported`, and nothing
-    /// is changed: it runs to completion, is in the kernel domain, shares its domain, is a pager or an interposer, serves the portal
-    /// manager, or some call to it takes no stack of its own. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
+    /// is changed: it runs to completion, is in the kernel domain, shares its domain, is a pager, serves the portal
+    /// manager, stands between others and faults, the caller or a copy of it, or some call to it takes no stack of its own. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
     /// be the portal manager, or serve it.
     fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error>;
     /// The caller's portals from index `first` on, which it opened to an export of an instance, enter the content of a joined successor of that, or, if `to`
@@ -271,11 +271,14 @@ pub trait DomainPortals {
     fn is_quiet(&self, caller: Caller, instance: InstanceId) -> Result<bool, Error>;
     /// One step of the end of a life that has a successor: 0 first, then what it answers, until 0. What it had opened or made as a client
     /// is closed, what it registered and published ends; its imports, and what clients have of its exports and objects, stay for
-    /// the successor. `Busy`: it lives; `NotSupported`: it is an interposer.
+    /// the successor. `Busy`: it lives.
     fn leave_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error>;
     /// All portals that lead to an instance enter it from now on where the record says. `NotAllowed`: it is not held; `Busy`: a thread
     /// is inside, and it is not exchanged in place.
     fn relink(&self, instance: InstanceId) -> Result<(), Error>;
+    /// Who is held and lives again with other content is entered where it has registered, if it stands between others. At once, if not.
+    /// `NotReady`: it has not registered. Calls through it do not go on before, even if it is released.
+    fn enter_between(&self, instance: InstanceId) -> Result<(), Error>;
     /// All portals that lead to the first address of one of these pairs lead to the second: entries of methods, a return stub or a stack of one instance, whoever the portals are of.
     /// Pairs are words, little-endian. What is made meanwhile leads where the record says. In steps: the first is 0, the next what this answers, until 0.
     fn repoint(&self, pairs: &[u8], step: u64) -> Result<u64, Error>;

@@ -184,6 +184,17 @@ impl Job {
         done.and_then(|()| INSTANCES.settle(self.instance)).and(waited)
     }
 
+    /// Lets those between whom it stands enter the content that it has now, as soon as that has said where.
+    fn enter_between(&self, until: u64) -> Result<(), Error> {
+        loop {
+            match DOMAIN_PORTALS.enter_between(self.instance) {
+                Err(Error::NotReady) if now() < until => {}
+                entered => return entered,
+            }
+            THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
+        }
+    }
+
     /// Lets callers wait.
     pub(super) fn hold(&self, until: u64) -> Result<(), Error> {
         loop {
@@ -264,7 +275,9 @@ impl Job {
             });
             let replaced = served.and_then(|()| {
                 let why = "its successor does not take its state";
-                import(until, false).map_err(|error| self.failed(error, why))
+                import(until, false).map_err(|error| self.failed(error, why))?;
+                let why = "its successor does not say where calls go through it";
+                self.enter_between(until).map_err(|error| self.failed(error, why))
             });
             if replaced.is_ok() {
                 return Ok(());
@@ -279,6 +292,7 @@ impl Job {
                 Err(_) => INSTANCES.settle(instance),
             };
             let is_back = is_back.and_then(|()| import(until, true));
+            let is_back = is_back.and_then(|()| self.enter_between(until));
             if let Err(error) = is_back {
                 cairn::log::error!("{} did not come back: {}", self.name(), error.text());
             }

@@ -47,7 +47,7 @@ static KEPT: InPlace<Kept> = InPlace::new(Kept {
     table_entries: AtomicU16::new(0),
 });
 /// Raise it with each change of what is in there.
-const STATE_VERSION: u64 = 1;
+const STATE_VERSION: u64 = 2;
 
 struct Kept {
     /// The one manager, and what it reaches, once it has begun.
@@ -399,7 +399,10 @@ impl interfaces::Portals for Server {
     ) -> Result<(), Error> {
         let server = who(caller)?;
         match register_methods(server, name, policy, methods)? {
-            true => interposition::stand_as_described(server.instance),
+            true => {
+                interposition::go_on(server.instance)?;
+                interposition::stand_as_described(server.instance)
+            }
             false => Ok(()),
         }
     }

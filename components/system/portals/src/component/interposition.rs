@@ -85,6 +85,12 @@ fn put(wanted: Rule) -> Result<u64, Error> {
     Ok(portals)
 }
 
+/// An interposer has registered its entrance: calls that wait for it, and that nobody else lets go on, do.
+pub(super) fn go_on(interposer: InstanceId) -> Result<(), Error> {
+    while locked(|manager, machine| manager.go_on_step(machine, interposer))? {}
+    Ok(())
+}
+
 /// An interposer has registered its entrance: it stands where the description wants it from now on, whoever starts again. Those that
 /// could call are less urgent than its thread, which is here.
 pub(super) fn stand_as_described(interposer: InstanceId) -> Result<(), Error> {

@@ -96,6 +96,10 @@ impl DomainPortals for Server {
         Ok(())
     }
 
+    fn enter_between(&self, instance: InstanceId) -> Result<(), Error> {
+        locked(|manager, _| manager.enter_between(instance))
+    }
+
     fn repoint(&self, pairs: ReadWindow<'_>, step: u64) -> Result<u64, Error> {
         let mut buffer = [0; PAIRS_SIZE];
         let pairs = cairn_interfaces::pairs(pairs.copy(&mut buffer)?);

@@ -66,6 +66,10 @@ impl Maker {
         if interposer.float != FLOAT_OFF {
             return Err(Error::NotSupported);
         }
+        // Faults do not wait for its successor.
+        if self.held() == Some(rule.interposer) {
+            return Err(Error::Busy);
+        }
         if self.wraps.wraps.is_full() {
             return Err(self.refuse(rule.interposer, Missing::Portals, Error::Exhausted));
         }

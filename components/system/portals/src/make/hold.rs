@@ -8,12 +8,15 @@
 //!
 //! Only literals are written. They are data, loaded by each call anew: no instruction fence is needed.
 
+mod between;
+
+use self::between::Entrance;
 use super::Maker;
 use super::wrap::literal;
 use crate::blocks::{Block, Kind, NO_INSTANCE};
 use crate::crossing::write;
 use crate::machine::{Layout, Machine};
-use crate::wraps::{WRAPS_MAXIMUM, Wrap};
+use crate::wraps::WRAPS_MAXIMUM;
 use cairn_abi::domain::{BLOCKS_MAXIMUM, HELD_QUEUE, stack_queue};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::{Export, Instance, Method, Portal};
@@ -50,6 +53,8 @@ pub(super) struct Hold {
     in_place: bool,
     /// Of the walk.
     place: usize,
+    /// Where who is held is entered as an interposer.
+    entrance: Entrance,
     /// Instances whose last life left what others have of it to the next.
     successors: [bool; INSTANCES_MAXIMUM],
 }
@@ -62,6 +67,7 @@ impl Hold {
         phase: Phase::Asking,
         in_place: false,
         place: 0,
+        entrance: Entrance::AsBefore,
         successors: [false; INSTANCES_MAXIMUM],
     };
 }
@@ -93,12 +99,12 @@ impl Maker {
             && self.can_wait(client)
     }
 
-    /// Holds portals on behalf of a wrap's client that were made and are in no table yet, if its server is held, and they lead to that.
+    /// Holds portals of a client, or on its behalf, that were made for a wrap and are in no table yet, if they lead to who is held.
     #[inline(never)]
-    pub(super) fn hold_made<M: Machine>(&self, machine: &M, wrap: &Wrap, calls: &[u64]) {
-        let Ok(server) = self.instances.get(wrap.server) else { return };
-        if self.holds(wrap.client, wrap.server) {
-            let led = calls.iter().filter(|code| callee(machine, **code) == server.domain);
+    pub(super) fn hold_made<M: Machine>(&self, machine: &M, client: InstanceId, calls: &[u64]) {
+        let Ok(held) = self.instances.get(self.hold.held) else { return };
+        if self.holds(client, held.number) {
+            let led = calls.iter().filter(|code| callee(machine, **code) == held.domain);
             led.for_each(|code| set(machine, *code, LITERAL_QUEUE, stack_queue(HELD_QUEUE)));
         }
     }
@@ -109,12 +115,6 @@ impl Maker {
         let Hold { held, holder, in_place, .. } = self.hold;
         let is_essential = || self.instances.get(client).is_ok_and(|record| record.essential != 0);
         client != holder && client != held && !(in_place && is_essential())
-    }
-
-    /// Whether an instance stands between others.
-    pub fn is_interposer(&self, instance: InstanceId) -> bool {
-        self.wraps.rules.all().iter().any(|rule| rule.interposer == instance)
-            || self.wraps.wraps.all().iter().any(|wrap| wrap.rule.interposer == instance)
     }
 
     /// Begins to hold an instance, in [steps](Maker::hold_step). `in_place`: its content is exchanged while it lives.
@@ -139,7 +139,8 @@ impl Maker {
             || !self.instances.is_alone(record)
             || (!in_place && (held == self.own || serves_here))
             || machine.provided_by(held).next().is_some()
-            || self.is_interposer(held)
+            || !self.can_leave_between(held, holder)
+            || (in_place && self.is_interposer(held))
         {
             return Err(Error::NotSupported);
         }
@@ -147,12 +148,16 @@ impl Maker {
             return Err(Error::VersionMismatch);
         }
         // Who waited for the one held before, and has not gone on yet, would wait for this one.
-        if self.held().is_some() || machine.stack_waiters(HELD_QUEUE as u16)? != 0 {
+        let is_left = self.is_left_held(held);
+        if !is_left && (self.held().is_some() || machine.stack_waiters(HELD_QUEUE as u16)? != 0) {
             return Err(Error::Busy);
         }
-        let hold = &mut self.hold;
-        (hold.held, hold.holder, hold.phase, hold.place) = (held, holder, Phase::Asking, 0);
-        hold.in_place = in_place;
+        let successors = self.hold.successors;
+        let (entrance, phase) = match is_left {
+            true => (self.hold.entrance, Phase::Holding),
+            false => (Entrance::AsBefore, Phase::Asking),
+        };
+        self.hold = Hold { held, holder, phase, in_place, entrance, successors, ..Hold::NONE };
         Ok(())
     }
 
@@ -191,18 +196,27 @@ impl Maker {
         Ok(hold.phase == Phase::On)
     }
 
-    /// A step of releasing who is held; whether it was the last: then who waited goes on. What it serves no more leads nowhere then.
-    pub fn release_step<M: Machine>(&mut self, machine: &M) -> Result<bool, Error> {
+    /// A step of releasing who is held; whether it was the last: then who waited goes on, unless it has yet to register an `entrance`. What it
+    /// serves no more leads nowhere then.
+    pub fn release_step<M: Machine>(
+        &mut self,
+        machine: &M,
+        entrance: Option<u64>,
+    ) -> Result<bool, Error> {
         let Some(held) = self.held() else { return Ok(true) };
         if self.hold.phase != Phase::Releasing {
+            if !self.can_go_on(held, entrance) {
+                return Ok(true);
+            }
             if self.end_dropped(machine, held) {
                 return Ok(false);
             }
             (self.hold.phase, self.hold.place) = (Phase::Releasing, 0);
         }
-        let record = self.instances.get(held).ok().filter(|_| self.hold.in_place);
+        // Its holder may have died before it could have it done.
+        let is_led = self.hold.in_place || self.hold.entrance != Entrance::AsBefore;
+        let record = self.instances.get(held).ok().filter(|_| is_led);
         let next = self.walk(machine, held, self.hold.place, |lead| {
-            // Its holder may have died before it could have it done.
             if let Some(record) = record {
                 lead_into(machine, lead, record);
             }
@@ -218,20 +232,31 @@ impl Maker {
         Ok(next.is_none())
     }
 
-    /// The same, if the holder is an instance that is dead; whether there was something to release.
-    pub fn release_held_by<M: Machine>(&mut self, machine: &M, dead: InstanceId) -> bool {
-        self.held().is_some() && self.hold.holder == dead && self.release_step(machine).is_ok()
+    /// The same, if its holder is an instance that is dead; whether there was something to release.
+    pub fn release_held_by<M: Machine>(
+        &mut self,
+        machine: &M,
+        dead: InstanceId,
+        entrance: Option<u64>,
+    ) -> bool {
+        self.held().is_some()
+            && self.hold.holder == dead
+            && self.release_step(machine, entrance).is_ok()
     }
 
     /// The same, if it is an instance that is gone for good which is held.
     pub fn release_gone<M: Machine>(&mut self, machine: &M, gone: InstanceId) -> bool {
-        self.held() == Some(gone) && self.release_step(machine).is_ok()
+        if self.held() != Some(gone) {
+            return false;
+        }
+        self.hold.entrance = Entrance::AsBefore;
+        self.release_step(machine, None).is_ok()
     }
 
     /// Lets the portals to an instance, some from `place` on, enter it where the record says; where the next step begins, if there
     /// is one. `Busy`: a thread is inside.
     pub fn relink<M: Machine>(
-        &self,
+        &mut self,
         machine: &M,
         held: InstanceId,
         at: usize,
@@ -243,7 +268,9 @@ impl Maker {
         if !self.hold.in_place && !self.is_quiet(machine, held, NO_INSTANCE) {
             return Err(Error::Busy);
         }
-        Ok(self.walk(machine, held, at, |lead| lead_into(machine, lead, record)))
+        let next = self.walk(machine, held, at, |lead| lead_into(machine, lead, record));
+        self.hold.entrance = Entrance::Unknown;
+        Ok(next)
     }
 
     /// The portals of a client from the index `first` on, which lead to an export, enter the content of a successor that is joined to its
@@ -359,6 +386,7 @@ impl Maker {
         };
         let end = from + PLACES_OF_STEP;
         let mut looked = from;
+        let is_interposer = self.is_interposer(server);
         while looked < end {
             if at == connections + self.blocks.end_of_used() {
                 at = wraps.max(at) + (WRAPS_MAXIMUM - self.wraps.wraps.all().len());
@@ -382,7 +410,8 @@ impl Maker {
                 Some(_) => {
                     let number = (wraps + WRAPS_MAXIMUM).checked_sub(at + 1)?;
                     let wrap = self.wraps.wraps.all().get(number);
-                    let leads = wrap.map(|wrap| self.leads_of_wrap(machine, server, wrap));
+                    let leads =
+                        wrap.map(|wrap| self.leads_of_wrap(machine, (server, is_interposer), wrap));
                     leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
                 }
             };
@@ -425,29 +454,6 @@ impl Maker {
             code: self.original(machine, block.client, index),
             client: block.client,
             entry: entry(machine, block.kind, method),
-        })
-    }
-
-    /// The portals by which an interposer calls this server on behalf of a client.
-    fn leads_of_wrap<'a, M: Machine>(
-        &'a self,
-        machine: &'a M,
-        server: InstanceId,
-        wrap: &'a Wrap,
-    ) -> impl Iterator<Item = Lead> {
-        let interposer = self.instances.get(wrap.rule.interposer).ok();
-        let domain = self.instances.get(server).ok().map(|record| record.domain);
-        let indexes = (0..usize::from(wrap.count)).filter(move |_| wrap.server == server);
-        indexes.filter_map(move |method| {
-            let index = usize::from(wrap.inner) + method;
-            let code = machine.entry(interposer?.domain, index);
-            // What stands before another interposer leads to that.
-            let entry = entry(machine, wrap.kind, method);
-            (Some(callee(machine, code)) == domain).then_some(Lead {
-                code,
-                client: wrap.client,
-                entry,
-            })
         })
     }
 }

@@ -52,7 +52,7 @@ fn interface_of<M: Machine>(machine: &M, kind: Kind) -> [u8; NAME_SIZE] {
 
 impl Wrap {
     /// Address of the wrapping portal of a method.
-    fn code<M: Machine>(&self, machine: &M, method: usize) -> u64 {
+    pub(super) fn code<M: Machine>(&self, machine: &M, method: usize) -> u64 {
         let first = machine.layout().granule(self.wrapping.start) + LITERALS_SIZE as u64;
         first + method as u64 * u64::from(self.stride)
     }
@@ -209,6 +209,7 @@ impl Maker {
             (Entry::plain(method(index).letters, rule.entry), inner_word(inner, first, index))
         };
         let (wrapping, stride) = self.generate_between(machine, &between, &entry, calls)?;
+        self.hold_made(machine, portals.client, calls);
         for (call, original) in calls.iter_mut().zip(originals) {
             self.set_original(machine, *call, original);
             // What the client has no right to it does not get so.
@@ -274,7 +275,7 @@ impl Maker {
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..originals.len()).ok_or(Error::TooLarge)?;
         let (behalf, _) = self.generate_between(machine, &between, &entry, calls)?;
-        self.hold_made(machine, &wrap, calls);
+        self.hold_made(machine, wrap.client, calls);
         let no_portal = machine.layout().header.no_portal;
         for ((index, call), original) in (usize::from(wrap.inner)..).zip(calls).zip(originals) {
             let code = if *original == no_portal { no_portal } else { *call };

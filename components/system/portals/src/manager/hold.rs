@@ -1,6 +1,7 @@
 //! An instance whose content is exchanged while its clients wait.
 
 use super::{BLOCKS_PER_STEP, Manager};
+use crate::blocks::NO_INSTANCE;
 use crate::known::Client;
 use crate::machine::Machine;
 use cairn_abi::{Error, InstanceId};
@@ -47,9 +48,19 @@ impl Manager {
         held: InstanceId,
     ) -> Result<bool, Error> {
         match self.maker.is_held_by(holder, held) {
-            true => self.maker.release_step(machine),
+            true => self.maker.release_step(machine, self.entrance_of_held()),
             false => Err(Error::NotFound),
         }
+    }
+
+    /// Where who is held is entered as an interposer.
+    fn entrance_of_held(&self) -> Option<u64> {
+        self.maker.held().and_then(|held| self.entrance_of(held))
+    }
+
+    /// A step of what the death of a holder means to who is held; whether there is more.
+    pub(super) fn release_held_by<M: Machine>(&mut self, machine: &M, dead: InstanceId) -> bool {
+        self.maker.release_held_by(machine, dead, self.entrance_of_held())
     }
 
     /// Whether no thread is in a call to an instance, but for those of one client.
@@ -74,14 +85,10 @@ impl Manager {
         if instance == self.maker.own() {
             return Err(Error::NotAllowed);
         }
-        // Where it was entered was its own.
-        if self.maker.is_interposer(instance) {
-            return Err(Error::NotSupported);
-        }
         if machine.check_alive(record.domain).is_ok() {
             return Err(Error::Busy);
         }
-        if self.maker.release_held_by(machine, instance) {
+        if self.release_held_by(machine, instance) {
             return Ok(from.max(1));
         }
         // The first place is that of the value 1.
@@ -96,12 +103,25 @@ impl Manager {
 
     /// Lets some of the portals to an instance, from a place on, enter it where the record says; where the next step begins, if there is one.
     pub fn relink<M: Machine>(
-        &self,
+        &mut self,
         machine: &M,
         instance: InstanceId,
         place: usize,
     ) -> Result<Option<usize>, Error> {
         self.maker.relink(machine, instance, place)
+    }
+
+    /// Who is held and lives again is entered where it has registered when it is released. `NotReady`: it has not.
+    pub fn enter_between(&mut self, instance: InstanceId) -> Result<(), Error> {
+        self.maker.enter_between(instance, self.entrance_of(instance))
+    }
+
+    /// A step of releasing an instance that nobody holds any more, and that has registered its entrance; whether there is more.
+    pub fn go_on_step<M: Machine>(&mut self, machine: &M, held: InstanceId) -> Result<bool, Error> {
+        match self.maker.is_left_held(held) {
+            true => self.release_step(machine, NO_INSTANCE, held).map(|is_last| !is_last),
+            false => Ok(false),
+        }
     }
 
     /// Lets some of the portals that lead to the first of a pair lead to the second, from a place on; where the next step begins, if there is one.

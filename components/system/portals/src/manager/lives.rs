@@ -18,7 +18,7 @@ impl Manager {
         if instance == self.maker.own() {
             return Err(Error::NotAllowed);
         }
-        if self.maker.release_held_by(machine, instance) || self.fall_back(machine, instance) {
+        if self.release_held_by(machine, instance) || self.fall_back(machine, instance) {
             return Ok(1);
         }
         if self.maker.end_instance(machine, instance, BLOCKS_PER_STEP) {

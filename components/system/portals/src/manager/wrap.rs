@@ -61,7 +61,7 @@ impl Manager {
         if record.in_kernel != 0 || record.run_to_completion != 0 {
             return Err(Error::NotSupported);
         }
-        // Calls to an interposer are not held.
+        // Where it is entered by then nobody knows.
         if self.maker.held() == Some(interposer) {
             return Err(Error::Busy);
         }
@@ -69,12 +69,17 @@ impl Manager {
         {
             return Err(Error::NotAllowed);
         }
-        let is_entrance = |one: &Registration| one.published.is_none() && one.is_called(ENTRANCE);
-        let entrance = self.registrations.find_of(interposer, is_entrance);
-        let (_, entry) = entrance.ok_or(Error::NotFound)?.methods[0];
+        let entry = self.entrance_of(interposer).ok_or(Error::NotFound)?;
         let rule = Rule { entry, ..wanted };
         self.maker.add_rule(rule)?;
         Ok(rule)
+    }
+
+    /// Where an interposer is entered, as it has registered.
+    pub(super) fn entrance_of(&self, interposer: InstanceId) -> Option<u64> {
+        let is_entrance = |one: &Registration| one.published.is_none() && one.is_called(ENTRANCE);
+        let (_, entry) = self.registrations.find_of(interposer, is_entrance)?.methods[0];
+        Some(entry)
     }
 
     /// The next instance from a number on before which the description lets an interposer stand from the start; both are the

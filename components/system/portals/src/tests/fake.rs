@@ -88,7 +88,7 @@ pub struct Fake {
     /// How many entries were read or written.
     pub looked: Cell<usize>,
     pub allocated: Cell<u64>,
-    registered: Cell<bool>,
+    registered: Cell<Option<InstanceId>>,
     /// Words of domain blocks before their tables that were written.
     pub words: RefCell<BTreeMap<(u16, i64), u64>>,
     /// Activations that were described, and in how many words.
@@ -222,7 +222,8 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
         index,
         instance: match index {
             ..20 => SERVER,
-            20..40 => OTHER,
+            20..36 => OTHER,
+            36..40 => CLIENT,
             _ => MANAGER,
         },
         queue: u32::MAX,
@@ -275,7 +276,7 @@ impl Fake {
             generation: Cell::new(0),
             looked: Cell::new(0),
             allocated: Cell::new(0),
-            registered: Cell::new(false),
+            registered: Cell::new(None),
             words: RefCell::default(),
             described: RefCell::default(),
             named: RefCell::default(),
@@ -468,11 +469,11 @@ impl Machine for Fake {
         assert_eq!(usize::from(queue), HELD_QUEUE);
         Ok(self.waiters.get())
     }
-    fn add_name(&self, _server: InstanceId, _name: &str, _policy: &str) -> Result<u64, Error> {
-        if self.registered.replace(true) { Err(Error::Busy) } else { Ok(REGISTERED) }
+    fn add_name(&self, server: InstanceId, _name: &str, _policy: &str) -> Result<u64, Error> {
+        self.registered.replace(Some(server)).map_or(Ok(REGISTERED), |_| Err(Error::Busy))
     }
     fn remove_name(&self, _server: InstanceId, _name: &str) -> Result<u64, Error> {
-        self.registered.set(false);
+        self.registered.set(None);
         Ok(REGISTERED)
     }
     fn admit(
@@ -491,6 +492,6 @@ impl Machine for Fake {
         self.named.borrow_mut().remove(&instance.0);
     }
     fn remove_names(&self, server: InstanceId) {
-        self.registered.set(self.registered.get() && server != OTHER);
+        self.registered.set(self.registered.get().filter(|of| *of != server));
     }
 }
