@@ -35,6 +35,8 @@ pub const LITERAL_LONGEST_CALL: i64 = -56;
 pub const LITERAL_STACK: i64 = -64;
 /// Call, `n` and `k`: address of the words of a limited grant ([`crate::grant`]).
 pub const LITERAL_LIMITS: i64 = -64;
+/// The same of `r`, which opens no windows.
+pub const LITERAL_LIMITS_TO_COMPLETION: i64 = -120;
 /// Return: for how long the callee may keep a thread that was called home, in ticks, or zero.
 pub const LITERAL_CANCELLED: i64 = -64;
 /// Call: the server's constant. Semaphore portals: index of the semaphore.

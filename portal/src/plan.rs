@@ -13,6 +13,7 @@ use crate::specification::{Specification, Stack, State};
 use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS};
 use cairn_abi::descriptor::{Name, is_name};
 use cairn_abi::domain::stack_queue;
+use cairn_abi::literal::{LITERAL_LIMITS, LITERAL_LIMITS_TO_COMPLETION};
 use cairn_abi::record::{self, Instance};
 use cairn_abi::semaphore::waiters_word;
 use cairn_abi::{DomainId, InstanceId, Space};
@@ -125,22 +126,19 @@ impl Limits {
     }
 }
 
-/// What a call portal finds beside the two ends: where the callee's stack is looked for, or, since a callee with stacks of its own needs
-/// nothing there, what the call is limited by.
+/// Where the callee's stack is looked for, if it has none of its own for each call.
 #[derive(Clone, Copy, Debug)]
 pub enum Ground {
     /// Base of the caller's stack group, or zero.
     Group(u64),
     /// Top of the one stack of a callee that runs to completion.
     Top(u64),
-    /// Of a limited grant: address of its words ([`cairn_abi::grant`]).
-    Limits(u64),
 }
 
 impl Ground {
     /// As a literal has it.
     pub const fn address(self) -> u64 {
-        let (Ground::Group(address) | Ground::Top(address) | Ground::Limits(address)) = self;
+        let (Ground::Group(address) | Ground::Top(address)) = self;
         address
     }
 }
@@ -234,8 +232,10 @@ pub struct Crossing {
     pub constant: u64,
     /// `=`: the index at which the portal will be installed; on behalf of another, that one's index.
     pub index: u64,
-    /// For `s` and `r`, and for limited grants.
+    /// For `s` and `r`.
     pub ground: Ground,
+    /// Of a limited grant: address of its words ([`cairn_abi::grant`]); zero: none.
+    pub grant: u64,
     /// Address of the callee's stack queue for this client, if the specification takes activations.
     pub queue: u64,
     /// Address of the word that counts the threads that wait for that queue.
@@ -267,6 +267,7 @@ impl Crossing {
         constant: 0,
         index: 0,
         ground: Ground::Group(0),
+        grant: 0,
         queue: 0,
         waiters: 0,
         source: Source::Memory { first: 0, size: 0 },
@@ -285,7 +286,15 @@ impl Crossing {
 
     /// Whether calls are those of a limited grant.
     pub const fn is_limited(&self) -> bool {
-        matches!(self.ground, Ground::Limits(_))
+        self.grant != 0
+    }
+
+    /// Which literal names the words of a limited grant: one that the callee's stack leaves free.
+    pub const fn limits_literal(&self) -> i64 {
+        match self.ground {
+            Ground::Group(_) => LITERAL_LIMITS,
+            Ground::Top(_) => LITERAL_LIMITS_TO_COMPLETION,
+        }
     }
 
     /// Whom `a` names.
@@ -349,6 +358,7 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
             entry: 0,
             constant: 0,
             index: 0,
+            grant: 0,
             queue: 0,
             waiters: 0,
             services: 0,

@@ -83,12 +83,16 @@ fn portals() -> BTreeMap<String, Generate> {
             }
             for operation in [SemaphoreOperation::P, SemaphoreOperation::V] {
                 let specification = Specification::parse("rpcii").unwrap();
-                portals.insert(
-                    format!("{operation:?}{tail}"),
-                    Box::new(move |words, address| {
-                        generate::semaphore(operation, &specification, &crossing, words, address)
-                    }),
-                );
+                for grant in [0, 8] {
+                    let crossing = Crossing { grant, ground: Ground::Top(16), ..crossing };
+                    portals.insert(
+                        format!("{operation:?}{tail}, {grant}"),
+                        Box::new(move |words, address| {
+                            let of = (operation, &specification);
+                            generate::semaphore(of.0, of.1, &crossing, words, address)
+                        }),
+                    );
+                }
             }
             for kind in [
                 ShortCircuit::OwnDomain,

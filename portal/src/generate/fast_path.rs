@@ -2,6 +2,7 @@
 
 use super::GenerateError;
 use super::code::Code;
+use super::parameters::leave_first;
 use crate::plan::SemaphoreOperation;
 use crate::stencil::{self, Label, Stencil};
 
@@ -10,9 +11,10 @@ pub(super) fn fast_path(
     code: &mut Code,
     operation: SemaphoreOperation,
     from_kernel: bool,
+    is_limited: bool,
 ) -> Result<(), GenerateError> {
-    let leave = |code: &mut Code, end: &Stencil| match from_kernel {
-        true => code.leave(2, &stencil::LEAVE_TO_KERNEL),
+    let leave = |code: &mut Code, end: &Stencil| match from_kernel || is_limited {
+        true => leave_first(code, from_kernel),
         false => code.emit(end),
     };
     // Words that are never executed put the ends where they need no instruction to lie in one line

@@ -55,7 +55,7 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
         Source::Memory { first, size } => (first, size),
         Source::Semaphore(index) => (semaphore_word(index), NOTED_WORD),
     };
-    literals(&[
+    let mut literals = literals(&[
         (LITERAL_MARK, MARK_CALL),
         (LITERAL_INDEX, crossing.index),
         (LITERAL_RETURN, back),
@@ -72,7 +72,11 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
         (LITERAL_QUEUE, crossing.queue),
         (LITERAL_IDENTIFIER, crossing.callee.space.identifier()),
         (LITERAL_COUNTER, crossing.counter),
-    ])
+    ]);
+    if crossing.is_limited() {
+        literals[place(crossing.limits_literal())] = crossing.grant;
+    }
+    literals
 }
 
 /// The literals of a return portal whose buffer is at `address`, and those before its dead entry.

@@ -11,7 +11,8 @@ use super::frame::{
 };
 use super::links::{Links, call_literals, return_literals};
 use super::parameters::{
-    close_windows, limits, on_behalf, parameters, refuse_strangers, scrub_unused, value_back,
+    close_windows, limits, on_behalf, parameters, refuse_strangers, refused, scrub_unused,
+    value_back,
 };
 use super::upcall::discarding;
 use super::{Crossing, GenerateError, Generated, SemaphoreOperation};
@@ -115,8 +116,9 @@ fn call_half(
     let from_kernel = specification.state == State::Kernel;
     frame_values(code, specification, crossing);
     on_behalf(code, specification, crossing)?;
+    limits(code, specification, crossing, true)?;
     if let Some(operation) = semaphore {
-        fast_path(code, operation, from_kernel)?;
+        fast_path(code, operation, from_kernel, crossing.is_limited())?;
         code.label(Label::Slow);
     }
     let is_last = specification.stack == Stack::RunToCompletion;
@@ -192,7 +194,7 @@ fn call_half(
         _ if is_kernel => code.emit(&stencil::SAVE_THREAD_POINTER)?,
         _ => {}
     }
-    limits(code, specification, crossing)?;
+    limits(code, specification, crossing, false)?;
     parameters(code, (specification, types), crossing)?;
     fault_passed(code, crossing)?;
     start_float(code, crossing)?;
@@ -234,8 +236,7 @@ fn call_half(
         code.emit(&stencil::BAD_POINTER)?;
     }
     if windows > 0 || crossing.is_limited() {
-        code.label(Label::Refused);
-        code.emit(&stencil::REFUSED)?;
+        refused(code, specification)?;
     }
     code.resolve()?;
     Ok((start, fence))

@@ -9,17 +9,41 @@ use crate::plan::Behalf;
 use crate::specification::{Letter, Specification, Stack, State};
 use crate::stencil::{self, Label, Value};
 
-/// Lets a call of a limited grant in, or not.
+/// Lets a call of a limited grant in, or not. A call that waits for a stack is made again, so it counts once it has that. Nobody waits for
+/// the stack of who runs to completion: such a call counts `first`, before anything has moved, and before P and V do without a call. So
+/// one that waits in the scheduler is one call, however it comes back.
 pub(super) fn limits(
     code: &mut Code,
     specification: &Specification,
     crossing: &Crossing,
+    first: bool,
 ) -> Result<(), GenerateError> {
-    match specification.stack {
-        _ if !crossing.is_limited() => Ok(()),
-        Stack::New | Stack::Kernel => code.emit(&stencil::LIMITS),
-        // The words' address has its place in a literal that these need.
-        Stack::Shared | Stack::RunToCompletion => Err(GenerateError::DoesNotFit),
+    if !crossing.is_limited() || first != (specification.stack == Stack::RunToCompletion) {
+        return Ok(());
+    }
+    // The words' address has its place in a literal that this needs.
+    if specification.stack == Stack::Shared {
+        return Err(GenerateError::DoesNotFit);
+    }
+    code.value(Value::Limits, crossing.limits_literal());
+    code.emit(&stencil::LIMITS)
+}
+
+/// What a call is answered that is refused by limits or at a window.
+pub(super) fn refused(code: &mut Code, specification: &Specification) -> Result<(), GenerateError> {
+    code.label(Label::Refused);
+    if specification.stack != Stack::RunToCompletion {
+        return code.emit(&stencil::REFUSED);
+    }
+    code.emit(&stencil::REFUSED_FIRST)?;
+    leave_first(code, specification.state == State::Kernel)
+}
+
+/// Leaves to the caller, to which nothing has happened; more registers than P and V need were used.
+pub(super) fn leave_first(code: &mut Code, from_kernel: bool) -> Result<(), GenerateError> {
+    match from_kernel {
+        true => code.leave(2, &stencil::LEAVE_TO_KERNEL),
+        false => code.leave(6, &stencil::SEMAPHORE_NOTE_LEAVE),
     }
 }
 

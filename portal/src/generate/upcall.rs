@@ -67,6 +67,10 @@ pub(super) fn discarding(
     specification: &Specification,
     crossing: &Crossing,
 ) -> Result<Generated, GenerateError> {
+    // Nobody who runs to completion accepts anything.
+    if crossing.is_limited() {
+        return Err(GenerateError::DoesNotFit);
+    }
     let start = code.literals()?;
     frame_values(&mut code, specification, crossing);
     code.emit(&stencil::UPCALL_ENTER)?;

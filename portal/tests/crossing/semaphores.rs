@@ -23,11 +23,24 @@ impl World {
         caller: usize,
         value: i64,
     ) -> (Connection, u64) {
-        let specification = Specification::parse("rpcii").unwrap();
+        self.connect_limited_semaphore(operation, caller, value, 0)
+    }
+
+    /// The same by a limited grant with these words, if they are not zero.
+    pub fn connect_limited_semaphore(
+        &mut self,
+        operation: SemaphoreOperation,
+        caller: usize,
+        value: i64,
+        limits: u64,
+    ) -> (Connection, u64) {
+        let kind = if is_kernel(caller) { "rkcii" } else { "rpcii" };
+        let specification = Specification::parse(kind).unwrap();
         let (mut crossing, activations) = self.crossing(&specification, caller, SCHEDULER, 0);
         let semaphore = self.add_semaphore(value);
         crossing.constant = semaphore as u64;
         crossing.source = Source::Semaphore(semaphore);
+        crossing.grant = limits;
         self.set_word(NOTED_WORD, level(256) as u64);
         self.set_level(semaphore, LEVEL_NEVER);
         let code = self.generate(|words, address| {
@@ -53,6 +66,10 @@ impl World {
         self.set_level(connection.crossing.constant as usize, waits);
         self.set_word(NOTED_WORD, noted as u64);
         (connection, word)
+    }
+
+    pub fn set_semaphore_level(&mut self, connection: &Connection, level: i64) {
+        self.set_level(connection.crossing.constant as usize, level);
     }
 
     fn set_level(&mut self, semaphore: usize, level: i64) {

@@ -1,7 +1,7 @@
 //! What one portal is made of, and its words.
 
 use crate::blocks::{Kind, NO_INSTANCE};
-use cairn_abi::descriptor::LETTERS_SIZE;
+use cairn_abi::descriptor::{LETTERS_SIZE, is_name};
 use cairn_abi::record::Method;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameters, SemaphoreOperation, Specification, Trust};
@@ -46,12 +46,14 @@ pub struct Entry {
     pub entry: u64,
     /// Of a semaphore: which of the hybrid portals.
     pub operation: Option<SemaphoreOperation>,
+    /// It gives a lock back: no call of a limited grant, and never too late.
+    pub gives_back: bool,
 }
 
 impl Entry {
     /// An entry point that nothing stands in for.
     pub fn plain(letters: [u8; LETTERS_SIZE], entry: u64) -> Entry {
-        Entry { letters, entry, operation: None }
+        Entry { letters, entry, operation: None, gives_back: false }
     }
 
     /// Of a method of the description.
@@ -62,6 +64,16 @@ impl Entry {
     /// Of a semaphore's method: P and V have a path of their own in portal code.
     pub fn of_semaphore(method: &Method) -> Entry {
         Entry { operation: SemaphoreOperation::of(&method.name), ..Entry::of(method) }
+    }
+
+    /// Of a lock's method. Who took it on its last call holds it for no longer than it wants.
+    pub fn of_lock(method: &Method) -> Entry {
+        Entry { gives_back: is_name(&method.name, b"unlock"), ..Entry::of(method) }
+    }
+
+    /// The words that its portal looks at, of those of a grant.
+    pub fn limits(&self, of_grant: u64) -> u64 {
+        if self.gives_back { 0 } else { of_grant }
     }
 }
 

@@ -39,8 +39,8 @@ mod room {
     use cairn_portal::parameter::FRAGMENT_MAXIMUM;
     use cairn_portal::specification::Stack;
     use cairn_portal::{
-        Behalf, Crossing, FaultBetween, Ground, Limits, PagedRange, PagerMemory, Parameter,
-        Parameters, PassedFault, SemaphoreOperation, Specification, generate,
+        Behalf, Crossing, FaultBetween, Limits, PagedRange, PagerMemory, Parameter, Parameters,
+        PassedFault, SemaphoreOperation, Specification, generate,
     };
 
     #[test]
@@ -52,8 +52,8 @@ mod room {
         let mut look = |specification: &Specification, types: &Parameters, operation| {
             let all = (specification, types);
             let mut crossing = crossing;
-            if specification.stack == Stack::New {
-                crossing.ground = Ground::Limits(8);
+            if matches!(specification.stack, Stack::New | Stack::RunToCompletion) {
+                crossing.grant = 8;
             }
             let call = generate::call(all, operation, &crossing, &mut words).unwrap();
             let (back, _) = generate::back(all, &crossing, &mut words).unwrap();

@@ -38,7 +38,7 @@ use cairn_portal::literal::{
     LITERALS_SIZE,
 };
 use cairn_portal::specification::{Specification, Stack, State};
-use cairn_portal::{Crossing, Ground, Parameter, ParameterError, Parameters, Source, plan};
+use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Source, plan};
 use core::num::NonZero;
 #[cfg(test)]
 pub(crate) use domain::GRANULES_OF_DOMAIN;
@@ -329,9 +329,7 @@ impl Maker {
         if let Kind::Semaphore(index) = target.kind {
             crossing.source = Source::Semaphore(index.into());
         }
-        if target.limits != 0 {
-            crossing.ground = Ground::Limits(target.limits);
-        }
+        crossing.grant = target.limits;
         crossing.constant = target.constant;
         crossing.services = layout.header.services;
         crossing.asids = layout.header.asid_bits != 0;
@@ -349,9 +347,10 @@ impl Maker {
                 self.templates.hold((*place).into(), &mut in_use)
             } else {
                 crossing.index = (first + index) as u64;
-                let half = (&method(index), Half::Call);
+                let method = method(index);
+                crossing.grant = method.limits(target.limits);
                 let of = (specification, &self.types);
-                self.templates.find(of, half, crossing, &mut in_use)?
+                self.templates.find(of, (&method, Half::Call), crossing, &mut in_use)?
             };
             let template = self.templates.get(found);
             size += template.size as u64;
@@ -376,6 +375,7 @@ impl Maker {
         }
         if known.is_none() {
             self.templates.remember(recipe, calls.len(), places);
+            crossing.grant = target.limits;
         }
         code.granules = size.div_ceil(GRANULE) as u16;
         let start = self.pools.room(machine, client, code.granules);

@@ -185,6 +185,6 @@ impl Synchronisation {
 fn entry(kind: Kind, method: &Method) -> Entry {
     match kind {
         Kind::Semaphore(_) => Entry::of_semaphore(method),
-        _ => Entry::of(method),
+        _ => Entry::of_lock(method),
     }
 }

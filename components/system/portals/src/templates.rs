@@ -143,16 +143,16 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     let mut bytes = [0; 16];
     bytes[..LETTERS_SIZE].copy_from_slice(&method.letters);
     let letters = u128::from_le_bytes(bytes);
-    let operation = match method.operation {
-        // No semaphore is passed on.
-        None if crossing.is_limited() => 0,
-        None => 1,
-        Some(SemaphoreOperation::P) => 2,
-        Some(SemaphoreOperation::V) => 3,
+    // P and V are portals of who runs to completion, so the four kinds of stack leave room beside them; none is zero, as no template is.
+    let kind = match method.operation {
+        None => specification.stack as u32 + 1,
+        Some(SemaphoreOperation::P) => 5,
+        Some(SemaphoreOperation::V) => 6,
     };
+    let kind = kind << 1 | u32::from(crossing.is_limited());
     // Who calls on behalf of another has partial state, and nobody's is discarded here.
     let state = if crossing.behalf.is_some() { State::Discarded } else { specification.state };
-    let mut code = operation << 4 | (specification.stack as u32) << 2 | state as u32;
+    let mut code = kind << 2 | state as u32;
     // These two are in instructions.
     code = code << PORTALS_BITS | if has(letters, b'=') { crossing.index as u32 } else { 0 };
     code = code << CLIENT_BITS | if has(letters, b'a') { crossing.client().0.into() } else { 0 };

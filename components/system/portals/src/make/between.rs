@@ -14,7 +14,7 @@ use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::generate::{LITERALS, call_literals};
 use cairn_portal::literal::LITERALS_SIZE;
-use cairn_portal::{Behalf, Crossing, Ground, Parameters, Source, Trust, plan};
+use cairn_portal::{Behalf, Crossing, Parameters, Source, Trust, plan};
 
 /// Between whom portals are made.
 pub(super) struct Between {
@@ -85,9 +85,6 @@ impl Maker {
         if let Some(Kind::Semaphore(index)) = kind {
             crossing.source = Source::Semaphore(index.into());
         }
-        if limits != 0 && kind.is_some() {
-            crossing.ground = Ground::Limits(limits);
-        }
         crossing.behalf =
             came.map(|came| Behalf { client, queue: stack_queue(came.into()), fault: None });
 
@@ -100,6 +97,7 @@ impl Maker {
             if kind.is_none() {
                 method.letters = plain(&method.letters, &self.types)?;
             }
+            crossing.grant = if kind.is_some() { method.limits(limits) } else { 0 };
             let of = (specification, &self.types);
             let found = self.templates.find(of, (&method, Half::Call), crossing, &mut in_use)?;
             let template = self.templates.get(found);
@@ -133,6 +131,7 @@ impl Maker {
         let mut at = layout.granule(start);
         for (index, (found, call)) in places.iter().zip(&mut *calls).enumerate() {
             let (method, constant) = entry(index);
+            crossing.grant = if kind.is_some() { method.limits(limits) } else { 0 };
             crossing.index = (first + index) as u64;
             (crossing.entry, crossing.constant) = (method.entry, constant);
             self.write_call(machine, usize::from(*found), crossing, *call, at);

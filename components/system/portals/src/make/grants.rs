@@ -31,12 +31,8 @@ impl Maker {
         if !block.is_open() {
             return Err(Error::NotFound);
         }
-        // A portal that is measured is nobody's service. P and V count in portal code, which has no second word to look at; nor has that
-        // of calls of who runs to completion.
-        let server = self.instances.get(block.server)?;
-        let is_counted = matches!(block.kind, Kind::Semaphore(_) | Kind::Lock(_))
-            || server.run_to_completion != 0;
-        if block.kind == Kind::Export(u32::MAX) || is_counted && rights.is_limited() {
+        // A portal that is measured is nobody's service.
+        if block.kind == Kind::Export(u32::MAX) {
             return Err(Error::NotSupported);
         }
         // No component is called by its own portals, and what is its own it has, for good.

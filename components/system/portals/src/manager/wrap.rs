@@ -35,7 +35,7 @@ pub(super) fn method_of<M: Machine>(
     let entry = match kind {
         Kind::Export(export) | Kind::Object(export, _) => described(export).map(Entry::of),
         Kind::Semaphore(_) => described(semaphores).map(Entry::of_semaphore),
-        Kind::Lock(_) => described(locks).map(Entry::of),
+        Kind::Lock(_) => described(locks).map(Entry::of_lock),
         Kind::Registration(of) => registrations.find(of).and_then(|found| {
             let (letters, entry) = *found.methods.get(number)?;
             Some(Entry::plain(letters, entry))

@@ -127,16 +127,9 @@ fn a_grant_is_accepted_once_by_its_receiver_as_its_granters() {
 fn what_cannot_be_granted() {
     let mut world = world();
     let first = world.object(CLIENT, 7);
-    let semaphore = world.manager.make(&world.machine, client(CLIENT), Some(0)).unwrap();
-    let lock = world.manager.make(&world.machine, client(CLIENT), None).unwrap();
     let reserved = world.reserve(CLIENT, SERVER, b"Numbers", b"cii ").unwrap() & 0xffff;
     let import = import_of(OTHER);
     let mut offer = |first, to, rights| world.offer((CLIENT, first), to, rights);
-    // Portal code that counts for a semaphore has no second count.
-    for rights in [Rights { uses: 1, ..ALL }, Rights { until: 1, ..ALL }] {
-        assert_eq!(offer(semaphore, SECOND, rights), Err(Error::NotSupported));
-        assert_eq!(offer(lock, SECOND, rights), Err(Error::NotSupported));
-    }
     for nothing in [reserved, import, 400, u64::MAX] {
         assert_eq!(offer(nothing, SECOND, ALL), Err(Error::NotFound));
     }

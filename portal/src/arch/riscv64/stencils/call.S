@@ -144,10 +144,11 @@ stencil_time_\position:
     parameter a6, 6
     parameter a7, 7
 
-# A limited grant: is there time, and a call left? It counts once it has its stack: a call that waits for one is made again. Refused,
-# it undoes what was done as with a window. One hart takes from the word, with interrupts off; several would by one instruction.
+# A limited grant: is there time, and a call left? Where the callee has stacks, it counts once it has one: a call that waits for one is
+# made again. Refused, it undoes what was done as with a window. One hart takes from the word, with interrupts off; several would by one
+# instruction.
 stencil_limits:
-    ld      t2, LITERAL_LIMITS(t1)
+    ld      t2, %lo(limits)(t1)
     csrr    t4, time
     ld      t5, LIMIT_UNTIL(t2)
     addi    t3, zero, ERROR_TIMED_OUT
@@ -343,3 +344,8 @@ stencil_refused:
     ld      t1, LITERAL_RETURN(t1)
     ld      t2, LITERAL_ABORT(t1)
     jalr    zero, %lo(abort_scrub_size)(t2)
+
+# The same where nothing has moved: the end follows.
+stencil_refused_first:
+    addi    a0, t3, 0
+    csrw    sepc, ra

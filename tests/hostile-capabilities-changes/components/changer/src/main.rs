@@ -5,6 +5,7 @@
 
 mod between;
 mod copied;
+mod fallen;
 mod replaced;
 
 use cairn::thread::Stack;
@@ -85,6 +86,7 @@ fn main() {
     between::wrapped();
     between::on_the_way();
     copied::copied();
+    fallen::fallen();
     say!("hostile-capabilities-changes: done");
     let _ = SUPERVISOR.halt(0);
 }

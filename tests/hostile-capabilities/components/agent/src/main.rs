@@ -5,8 +5,8 @@
 
 use cairn::abi::grant::Peer;
 use cairn::{Caller, Error, Grant, InstanceId, Object, Passed};
-use cairn_interfaces::{Grants, Portals, Rights, Semaphore};
-use cairn_test_hostile_capabilities_contract::{Agent, Bank, Coin, CoinProxy};
+use cairn_interfaces::{Grants, Lock, LockError, Portals, Rights, Semaphore, Threads};
+use cairn_test_hostile_capabilities_contract::{Agent, Bank, Coin, CoinProxy, operations};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 cairn::component! {
@@ -25,13 +25,18 @@ static AGENT: Server = Server;
 static COINS: [AtomicU32; 160] = [const { AtomicU32::new(0) }; 160];
 
 fn coin(place: u64) -> Result<Object<dyn Coin>, Error> {
+    at(place)
+}
+
+/// What it has at a place, of whatever interface it is said to be.
+fn at<I: ?Sized>(place: u64) -> Result<Object<I>, Error> {
     let first = COINS.get(place as usize).map(|first| first.load(Ordering::Relaxed));
     first.filter(|first| *first != 0).map(Object::from_first_portal).ok_or(Error::NotFound)
 }
 
-fn put(coin: Object<dyn Coin>) -> Result<u64, Error> {
+fn put<I: ?Sized>(object: Object<I>) -> Result<u64, Error> {
     let take = |place: &AtomicU32| {
-        let first = coin.first_portal();
+        let first = object.first_portal();
         place.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     };
     COINS.iter().position(take).map(|place| place as u64).ok_or(Error::Exhausted)
@@ -51,6 +56,22 @@ fn call(coin: CoinProxy, method: u64) -> Result<u64, Error> {
     }
 }
 
+fn operate(place: u64, operation: u64) -> Result<(), Error> {
+    let semaphore = || Ok::<_, Error>(at::<dyn Semaphore>(place)?.proxy());
+    match operation {
+        operations::P => semaphore()?.p(),
+        operations::V => semaphore()?.v(),
+        operations::TRY_P => semaphore()?.try_p(),
+        operations::P_UNTIL_NOW => semaphore()?.p_until(cairn::time::now()),
+        operations::LOCK => at::<dyn Lock>(place)?.proxy().lock().map_err(|error| match error {
+            LockError::OwnerEnded => Error::Dead,
+            LockError::Portal(error) => error,
+        }),
+        operations::UNLOCK => at::<dyn Lock>(place)?.proxy().unlock(),
+        _ => at::<dyn Threads>(place)?.proxy().own_name().map(drop),
+    }
+}
+
 impl Agent for Server {
     fn keep(&self, coin: Passed<dyn Coin>) -> Result<u64, Error> {
         put(GRANTS.take(coin)?)
@@ -60,6 +81,32 @@ impl Agent for Server {
         let semaphore = GRANTS.take(semaphore)?;
         let raised = semaphore.proxy().v();
         imports::PORTALS.close(semaphore.first_portal().into()).and(raised)
+    }
+
+    fn keep_semaphore(&self, semaphore: Passed<dyn Semaphore>) -> Result<u64, Error> {
+        put(GRANTS.take(semaphore)?)
+    }
+
+    fn keep_lock(&self, lock: Passed<dyn Lock>) -> Result<u64, Error> {
+        put(GRANTS.take(lock)?)
+    }
+
+    fn keep_threads(&self, threads: Passed<dyn Threads>) -> Result<u64, Error> {
+        put(GRANTS.take(threads)?)
+    }
+
+    fn operate(&self, place: u64, operation: u64, times: u64) -> Result<u64, Error> {
+        let (mut successful, mut last) = (0, Ok(()));
+        for _ in 0..times {
+            last = operate(place, operation);
+            successful += u64::from(last.is_ok());
+        }
+        if successful == 0 { last.map(|()| 0) } else { Ok(successful) }
+    }
+
+    fn fall(&self, place: u64) -> Result<(), Error> {
+        operate(place, operations::LOCK)?;
+        panic!("it holds a lock");
     }
 
     fn ask(&self, bank: Passed<dyn Bank>) -> Result<u64, Error> {

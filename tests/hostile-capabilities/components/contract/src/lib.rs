@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::{Caller, Error, Grant, Object, Place};
-use cairn_interfaces::Semaphore;
+use cairn_interfaces::{Lock, Semaphore, Threads};
 
 /// Who makes coins.
 #[cairn::interface]
@@ -46,6 +46,17 @@ pub trait Agent {
     fn keep(&self, coin: Object<dyn Coin>) -> Result<u64, Error>;
     /// Accepts a semaphore, raises it, and gives it up.
     fn raise(&self, semaphore: Object<dyn Semaphore>) -> Result<(), Error>;
+    /// Accepts a semaphore; the value is the place where it has it.
+    fn keep_semaphore(&self, semaphore: Object<dyn Semaphore>) -> Result<u64, Error>;
+    /// The same of a lock.
+    fn keep_lock(&self, lock: Object<dyn Lock>) -> Result<u64, Error>;
+    /// The same of the scheduler's service for threads.
+    fn keep_threads(&self, threads: Object<dyn Threads>) -> Result<u64, Error>;
+    /// Does one of these [`operations`] with what it has at a place, so often; the value is how many were successful if any were, and else
+    /// the last one's error.
+    fn operate(&self, place: u64, operation: u64, times: u64) -> Result<u64, Error>;
+    /// Takes the lock at a place, and faults.
+    fn fall(&self, place: u64) -> Result<(), Error>;
     /// Accepts a bank, asks it how many have waited there, and gives it up.
     fn ask(&self, bank: Object<dyn Bank>) -> Result<u64, Error>;
     /// Accepts what `granter` is said to have granted by this word.
@@ -66,4 +77,15 @@ pub trait Agent {
     fn lend(&self, caller: Caller, place: u64) -> Result<Grant<dyn Coin>, Error>;
     /// Grants a coin of its own to an instance until it may grant no more; the value is how often it did, and the error is another.
     fn flood(&self, to: u64) -> Result<u64, Error>;
+}
+
+/// What an agent does with a semaphore, a lock, or the scheduler.
+pub mod operations {
+    pub const P: u64 = 0;
+    pub const V: u64 = 1;
+    pub const TRY_P: u64 = 2;
+    pub const P_UNTIL_NOW: u64 = 3;
+    pub const LOCK: u64 = 4;
+    pub const UNLOCK: u64 = 5;
+    pub const OWN_NAME: u64 = 6;
 }

@@ -36,9 +36,6 @@ pub fn other_kinds() -> Result<(), Failed> {
     let before = succeed!(imports::LISTING.usage());
     let to = ONE.first_portal();
     let semaphore: Object<dyn Semaphore> = succeed!(PORTALS.semaphore(0));
-    for limited in [Rights::ONCE, Rights::ALL.until(1)] {
-        expect!(GRANTS.pass(&semaphore, to, limited).err(), Some(Error::NotSupported));
-    }
     let grant = succeed!(GRANTS.pass(&semaphore, to, Rights::ALL));
     expect!(ONE.keep(Grant::from_word(grant.word())), Err(Error::VersionMismatch));
     expect!(ONE.raise(grant), Ok(()));
@@ -63,9 +60,6 @@ pub fn other_kinds() -> Result<(), Failed> {
     // Of the scheduler, which runs to completion.
     let threads: Object<dyn Threads> = succeed!(GRANTS.held(imports::THREADS.first_portal()));
     expect!(threads.proxy().own_name(), imports::THREADS.own_name());
-    for limited in [Rights::ONCE, Rights::ALL.until(1)] {
-        expect!(GRANTS.pass(&threads, to, limited).err(), Some(Error::NotSupported));
-    }
     succeed!(GRANTS.pass(&threads, to, Rights::ALL));
     succeed!(PORTALS.close(threads.first_portal().into()));
     // No import begins there.

@@ -10,6 +10,7 @@ mod report;
 mod crowds;
 mod deaths;
 mod kinds;
+mod waits;
 
 use cairn::{Caller, Error, Grant, InstanceId, Object};
 use cairn_app_interfaces::Echo;
@@ -46,7 +47,7 @@ const SUM: u64 = 4;
 type Test = fn() -> Result<(), Failed>;
 
 fn main() {
-    let tests: [(&str, Test); 20] = [
+    let tests: [(&str, Test); 26] = [
         ("a coin goes from hand to hand", hand_to_hand),
         ("forged words", forged),
         ("the same word again", replay),
@@ -65,6 +66,12 @@ fn main() {
         ("a receiver that dies", deaths::receiver),
         ("a call that fails", kinds::failed_call),
         ("semaphores and imports", kinds::other_kinds),
+        ("semaphores for so many calls", waits::semaphore_calls),
+        ("semaphores by several threads", waits::crowd),
+        ("a lock for so many calls", waits::lock_calls),
+        ("who waits, and the time ends", waits::late),
+        ("who waits, and it is taken back", waits::taken_back),
+        ("the scheduler for so many calls", waits::scheduler),
         ("a coin of another bank", kinds::changed),
         ("a forger in C", kinds::in_c),
     ];

@@ -1,6 +1,8 @@
 //! Semaphores, imports of the description, and what a server puts where its client wants an object.
 
 use super::*;
+use cairn_portal::invocation::Words;
+use cairn_portal::literal::LITERAL_LIMITS_TO_COMPLETION;
 
 #[test]
 fn a_semaphore_is_passed_on_and_ends_with_its_makers() {
@@ -32,6 +34,44 @@ fn a_semaphore_is_passed_on_and_ends_with_its_makers() {
         world.give_up(SECOND, first);
         world.give_up(SECOND, second);
         assert_eq!(world.borne(), [0; 3]);
+    }
+}
+
+/// The code of a holder's two portals from an index on, as far as limits change it.
+fn codes(world: &World, holder: InstanceId, first: u64) -> [Vec<u32>; 2] {
+    let code = |index| world.machine.entry(domain_of(holder), index as usize);
+    [first, first + 1].map(|index| world.machine.words(code(index), 12))
+}
+
+/// Each portal of a limited semaphore or lock looks at the words, but what gives a lock back: in and out of the kernel domain.
+#[test]
+fn what_counts_of_a_semaphore_and_of_a_lock() {
+    let mut world = world();
+    let rights = Rights { uses: 3, until: 500, ..ALL };
+    for (initial, limited) in [(Some(3), [true, true]), (None, [true, false])] {
+        for holder in [SECOND, OTHER] {
+            let made = world.manager.make(&world.machine, client(CLIENT), initial).unwrap();
+            let (_, free) = world.pass((CLIENT, made), holder, ALL);
+            let plain = codes(&world, holder, free);
+            // Made anew, and of what is known by then.
+            let both = [(); 2].map(|()| world.pass((CLIENT, made), holder, rights));
+            for (word, first) in both {
+                assert_eq!(world.words(word), [3, 500]);
+                let words = limits((word & 0xffff) as usize);
+                for (method, code) in codes(&world, holder, first).iter().enumerate() {
+                    assert_eq!(*code != plain[method], limited[method], "method {method}");
+                    let at = world.machine.entry(domain_of(holder), first as usize + method);
+                    let literal = at.wrapping_add_signed(LITERAL_LIMITS_TO_COMPLETION);
+                    assert_eq!(world.machine.load(literal), Some(words));
+                    let meaning = world.machine.meaning(CLIENT, made as usize + method);
+                    assert_eq!(world.machine.meaning(holder, first as usize + method), meaning);
+                }
+                world.give_up(holder, first);
+            }
+            assert_eq!(codes(&world, holder, free), plain);
+            world.give_up(holder, free);
+            world.give_up(CLIENT, made);
+        }
     }
 }
 

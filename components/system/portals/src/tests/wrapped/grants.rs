@@ -53,6 +53,31 @@ fn a_limited_grant_stays_one() {
     assert_eq!(world.machine.meaning(SECOND, index + 1), None);
 }
 
+/// Of a semaphore and of a lock, too: whoever stands before them takes from the calls.
+#[test]
+fn a_limited_semaphore_stays_one() {
+    for initial in [Some(1), None] {
+        let mut world = with_interposer();
+        world.wrap((SECOND, NO_INSTANCE, BETWEEN), false).unwrap();
+        let World { machine, manager } = &mut world;
+        let first = manager.make(machine, client(CLIENT), initial).unwrap();
+        let (_, plain) = world.give(first as usize, ALL_RIGHTS);
+        let (_, held) = world.give(first as usize, Rights { uses: 3, ..ALL_RIGHTS });
+        let (plain, held) = (plain.unwrap(), held.unwrap());
+        let limits = world.manager.maker().limits_of(SECOND, held);
+        let [plain, held] = [plain, held].map(|first| inner_of(&world, SECOND, first));
+        for (method, is_limited) in [(0, true), (1, initial.is_some())] {
+            let code = |first| world.machine.entry(domain_of(BETWEEN), first + method);
+            let [plain, held] = [plain, held].map(|first| world.machine.words(code(first), 16));
+            assert_eq!(plain != held, is_limited, "method {method}");
+        }
+        let literal = world.machine.entry(domain_of(BETWEEN), held);
+        let words = literal.wrapping_add_signed(LITERAL_LIMITS_TO_COMPLETION);
+        let words = world.machine.words(words, 2);
+        assert_eq!(u64::from(words[0]) | u64::from(words[1]) << 32, limits);
+    }
+}
+
 /// A thread that is in the interposer when that goes has no more from then on than its client has.
 #[test]
 fn what_ends_behind_a_wrap_that_is_over_ends_for_who_is_on_the_way() {
