@@ -59,13 +59,17 @@ impl Rights {
     /// One call.
     pub const ONCE: Rights = Rights::ALL.calls(1);
 
-    /// Only so many calls. One counts as soon as it has its stack in the server, whatever comes of it.
+    /// Only so many calls. One counts as soon as it has its stack in the server, whatever comes of it. With none no method is left.
     pub const fn calls(self, uses: u32) -> Rights {
-        Rights { uses, ..self }
+        // In `uses` 0 is any number.
+        let methods = if uses == 0 { 0 } else { self.methods };
+        Rights { methods, uses, ..self }
     }
 
     /// Only until this tick of the machine's time.
     pub const fn until(self, until: u64) -> Rights {
+        // In `until` 0 is never; tick 1 is as long ago.
+        let until = if until == 0 { 1 } else { until };
         Rights { until, ..self }
     }
 
@@ -81,7 +85,8 @@ impl Rights {
             methods |= 1 << method::<I>(names[index].as_bytes());
             index += 1;
         }
-        Rights { methods, ..self }
+        // What is not there already does not come back.
+        Rights { methods: self.methods & methods, ..self }
     }
 }
 
@@ -222,6 +227,13 @@ mod tests {
         const SOME: Rights = Rights::ALL.only::<dyn Grants>(&["grant", "revoke"]);
         assert_eq!(SOME, Rights { methods: 0b101, ..Rights::ALL });
         assert_eq!(Rights::ONCE.until(5).passed_on(2).uses, 1);
+    }
+
+    #[test]
+    fn none_is_not_any_number() {
+        assert_eq!(Rights::ALL.calls(0).methods, 0);
+        assert_eq!(Rights::ALL.calls(0).only::<dyn Grants>(&["grant"]).calls(3).methods, 0);
+        assert_eq!(Rights::ALL.until(0).until, 1);
     }
 
     #[test]

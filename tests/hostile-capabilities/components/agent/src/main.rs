@@ -146,7 +146,8 @@ impl Agent for Server {
     }
 
     fn pass(&self, place: u64, to: u64, passes: u64, calls: u64) -> Result<u64, Error> {
-        let rights = Rights::ALL.passed_on(passes as u16).calls(calls as u32);
+        // With 0 all that are left, as an agent that does not know how many it has.
+        let rights = Rights { uses: calls as u32, ..Rights::ALL.passed_on(passes as u16) };
         let to = Caller(InstanceId(to as u16));
         GRANTS.pass_to(&coin(place)?, to, rights).map(|grant| grant.word())
     }

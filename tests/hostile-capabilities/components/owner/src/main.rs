@@ -234,6 +234,10 @@ fn more_methods() -> Result<(), Failed> {
     let nothing = Rights { methods: 1 << 5, ..Rights::ALL };
     let refused = GRANTS.pass(&coin, ONE.first_portal(), nothing);
     expect!(refused.err(), Some(Error::BadArgument));
+    for none in [Rights::ALL.calls(0), Rights::ALL.calls(0).only::<dyn Coin>(&["value"])] {
+        let refused = GRANTS.pass(&coin, ONE.first_portal(), none);
+        expect!(refused.err(), Some(Error::BadArgument));
+    }
     succeed!(ONE.drop(place));
     succeed!(TWO.drop(second));
     expect!(BANK.melt(14), Ok(1));
