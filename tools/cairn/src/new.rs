@@ -185,6 +185,8 @@ fn add_instance(
         bail!("{system} has an instance `{name}` already; choose another name, or remove it");
     }
     instance.decor_mut().set_prefix("\n");
+    // Without a place it would come behind the last table of the instance that is named last, which others' may follow.
+    instance.set_position(Some(isize::MAX));
     instances.insert(name, Item::Table(instance));
     Ok(())
 }
@@ -297,6 +299,10 @@ mod tests {
         let expected = "\n[instance.new-one]\ncomponent = \"new-one\"\nmemory = \"128K\"\nthreads = 0\n\
                         restart = \"on-fault\"\n\n[instance.new-one.exports.new_one]\nopen = [\"shell\"]\n";
         assert_eq!(added, format!("{text}{expected}"));
+        let mixed =
+            "[instance.shell]\n[instance.log]\n[package.guest]\n[instance.shell.exports.one]\n";
+        let added = with_instance(mixed, &Names::new("new-one", &layout).unwrap()).unwrap();
+        assert_eq!(added, format!("{mixed}{expected}"));
         let error = with_instance(text, &Names::new("shell", &layout).unwrap()).unwrap_err();
         assert!(format!("{error}").contains("already"));
     }

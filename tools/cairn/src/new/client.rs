@@ -273,10 +273,15 @@ fn with_client(text: &str, names: &Names, server: &Server) -> Result<String> {
         // What it extends says who may; a list takes the place of that.
         (None, Some(open)) => {
             let mut table = document.as_table_mut();
+            let is_there =
+                table.get("instance").and_then(|all| all.get(&server.instance)).is_some();
             for key in ["instance", &server.instance, "exports", &server.export] {
                 table = super::inner(table, key).with_context(|| format!("{system}: `{key}`"))?;
             }
             table["open"] = value(Array::from_iter(open.iter().map(String::as_str).chain([name])));
+            if !is_there {
+                table.set_position(Some(isize::MAX));
+            }
         }
         (None, None) => {}
     }
