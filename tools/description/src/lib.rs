@@ -30,6 +30,7 @@ mod kernel;
 mod load;
 pub mod model;
 mod names;
+mod offered;
 mod package;
 mod pagers;
 mod parts;

@@ -9,6 +9,7 @@ use crate::extend;
 use crate::files::{Disk, Files};
 use crate::model::System;
 use crate::names::{list, suggestion};
+use crate::offered;
 use crate::place::{Located, Place, Source};
 use crate::report::{Error, Report};
 use crate::resolve;
@@ -78,6 +79,7 @@ pub fn load_packing(
         return Err(failed(report));
     };
     let Some(mut system) = resolve::resolve(draft, &folders, board, &mut report) else {
+        offered::name_parts(files, &mut report);
         return Err(failed(report));
     };
     check::check(&mut system, &mut report);

@@ -3,6 +3,7 @@
 use crate::draft::{ExportDraft, InstanceDraft, PackageDraft};
 use crate::model::{Instance, System};
 use crate::names::suggestion;
+use crate::offered::unknown_instance;
 use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::resolve::find_instance;
@@ -99,7 +100,7 @@ pub(crate) fn resolve(
         }
         report.push(Error::new(
             &name.place,
-            format!("unknown instance `{name}`"),
+            unknown_instance(name),
             "expected the name of an instance, or of a package of this system, which is meant under its own name",
             suggestion(
                 name,

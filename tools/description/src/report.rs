@@ -166,6 +166,11 @@ impl Report {
         &self.errors
     }
 
+    /// The same, to be said better.
+    pub(crate) fn errors_mut(&mut self) -> &mut [Error] {
+        &mut self.errors
+    }
+
     /// `value` if nothing is wrong, else this report, sorted.
     pub fn into_result<T>(mut self, value: T) -> Result<T, Report> {
         if self.errors.is_empty() {

@@ -11,6 +11,7 @@ use crate::model::{
     StackMode, Stacks, StateMode, System,
 };
 use crate::names::suggestion;
+use crate::offered::unknown_instance;
 use crate::package::{self, EVERYONE};
 use crate::pagers;
 use crate::place::Located;
@@ -138,7 +139,7 @@ pub(crate) fn find_instance(
             copies => format!("name the one that is meant, of {}", copies.join(", ")),
         };
         let expected = "expected the name of an instance of this system";
-        report.push(Error::new(&name.place, format!("unknown instance `{name}`"), expected, help));
+        report.push(Error::new(&name.place, unknown_instance(name), expected, help));
     }
     found
 }

@@ -2,7 +2,7 @@
 //! has to be met by them, and to meet its own.
 
 use super::{Connector, difference, signature};
-use crate::model::{Instance, Package};
+use crate::model::{Instance, Open, Package};
 use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
@@ -44,11 +44,45 @@ impl<'a> Connector<'a> {
         for export in &of.exports {
             pair.check_export(export, report);
         }
+        self.check_state_is_open(&pair, report);
         pair.check_imports(report);
         pair.check_thread(report);
         for import in &package.imports {
             self.check_server_stays(&pair, import, report);
         }
+    }
+
+    /// Who has state gives it to the loader, or is not replaced.
+    fn check_state_is_open(&self, pair: &Pair<'_>, report: &mut Report) {
+        const EXPORT: &str = "successor";
+        let Some(loader) = self.system.roles.loader else { return };
+        let gives =
+            |export: &&Export| export.name == EXPORT && export.interface.name == "Successor";
+        if pair.of.exports.iter().find(gives).is_none() {
+            return;
+        }
+        let (of, loader_name) = (pair.predecessor, &self.system.instances[loader].name);
+        let described = of.exports.iter().find(|export| &**export.name == EXPORT);
+        let is_open = described.is_some_and(|export| match &export.open {
+            Open::Anyone => true,
+            Open::Instances(all) => all.contains(&loader),
+        });
+        if is_open {
+            return;
+        }
+        let said = described.and_then(|export| export.open_place.as_ref());
+        report.push(
+            Error::new(
+                said.unwrap_or(&of.name.place),
+                format!("`{}` does not give its state to `{loader_name}`", of.name),
+                format!("expected its export `{EXPORT}` to be open to `{loader_name}`"),
+                format!(
+                    "write under `[instance.{}.exports.{EXPORT}]`: open = [\"{loader_name}\"]",
+                    of.name
+                ),
+            )
+            .note(pair.replaces, format!("`{}` is to replace it", pair.package.instance.name)),
+        );
     }
 
     /// An import that both have leads where it led.

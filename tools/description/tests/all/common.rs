@@ -227,6 +227,10 @@ pub fn components() -> BTreeMap<String, Descriptor> {
             component(true, &["+scheduler: Scheduler"], &["console: Console", "*line: Line"]),
         ),
         ("components/apps/echo", component(false, &[], &["echo: Echo", "*stream: Stream"])),
+        (
+            "components/apps/stateful",
+            component(false, &[], &["echo: Echo", "successor: Successor"]),
+        ),
         ("components/apps/echo-method", component(false, &[], &["echo: Echo@method"])),
         ("components/apps/echo-letters", component(false, &[], &["echo: Echo@letters"])),
         ("components/apps/echo-hostile", component(false, &[], &["echo: Echo@\0"])),
