@@ -30,7 +30,7 @@ pub fn key(file: &Path) -> Result<KeyPair> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
     KeyPair::from_pem(&text).map_err(|_| {
         anyhow!(
-            "{shown} is no secret key of Ed25519 in PEM; `openssl genpkey -algorithm ed25519 -out {shown}` makes one"
+            "{shown} is no secret key of Ed25519 in PEM; `openssl genpkey -algorithm ed25519 -out FILE` makes one"
         )
     })
 }

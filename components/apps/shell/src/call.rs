@@ -61,10 +61,16 @@ fn export_of(
         1 => return Ok(found),
         0 => writeln!(screen, "error: no name `{name}`; `names` lists them all")?,
         _ => {
-            writeln!(screen, "error: `{name}` has {count} exports; write one of")?;
+            match open {
+                0 => writeln!(screen, "error: `{name}` has {count} exports; write one of")?,
+                _ => writeln!(
+                    screen,
+                    "error: {open} exports of `{name}` are open to the shell; write one of"
+                )?,
+            }
             let mut result = Ok(());
-            each_name(|known| {
-                if known.split('.').next() == Some(name.as_str()) {
+            each_export(|known, is_open| {
+                if known.split('.').next() == Some(name.as_str()) && (is_open || open == 0) {
                     result = result.and_then(|()| writeln!(screen, "  {known}"));
                 }
             });

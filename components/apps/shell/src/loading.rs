@@ -9,13 +9,15 @@ use cairn_interfaces::LoaderProxy;
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
 
+/// What is said of a shell that is connected to none.
+pub const NO_LOADER: &str = "error: this shell has no loader; write under `[instance.shell.imports]`: loader = \"loader.loader\"";
 /// The time that a replacement may take, if it is not said.
 const MILLISECONDS: u64 = 1000;
 
 /// `load PACKAGE [as NAME]`.
 pub fn load(words: &[Word], screen: &mut Screen) -> Result {
     let Some(loader) = imports::LOADER.get() else {
-        return writeln!(screen, "error: this system has no loader");
+        return writeln!(screen, "{NO_LOADER}");
     };
     let (package, name) = match words {
         [package] => (package, package),
@@ -46,7 +48,7 @@ pub fn load_as(
     screen: &mut Screen,
 ) -> core::result::Result<bool, core::fmt::Error> {
     let Some(loader) = imports::LOADER.get() else {
-        writeln!(screen, "error: this system has no loader")?;
+        writeln!(screen, "{NO_LOADER}")?;
         return Ok(false);
     };
     match loader.load(package, name) {
@@ -59,7 +61,10 @@ pub fn load_as(
 pub fn replace(words: &[Word], screen: &mut Screen) -> Result {
     let (Some(loader), Some(replacement)) = (imports::LOADER.get(), imports::REPLACEMENT.get())
     else {
-        return writeln!(screen, "error: the shell of this system may not replace components");
+        return writeln!(
+            screen,
+            "error: the shell of this system may not replace components; write under `[instance.shell.imports]`: replacement = \"loader.replacement\""
+        );
     };
     let asked = match words {
         [name, with, package] if with == "with" => Some((name, package, MILLISECONDS)),
@@ -109,7 +114,7 @@ pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
         }
         Err(Error::NotSupported) => writeln!(
             screen,
-            "error: `{}` has devices or shares its domain, or this system keeps what it has",
+            "error: `{}` has devices or shares its domain, or the supervisor lacks the imports that `parts/loading` gives it",
             name.as_str()
         ),
         Err(Error::Busy) => {

@@ -38,7 +38,7 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
     }
     let Some(interposition) = wrap::interposition(screen)? else { return Ok(()) };
     let Some(loader) = imports::LOADER.get() else {
-        return writeln!(screen, "error: this system has no loader");
+        return writeln!(screen, "{}", loading::NO_LOADER);
     };
     if !loading::load_as(tools::PACKAGE, guard.text(), screen)? {
         return Ok(());

@@ -17,7 +17,7 @@ pub fn run(_words: &[Word], screen: &mut Screen) -> Result {
     let Some(packages) = imports::PACKAGES.get() else {
         return writeln!(
             screen,
-            "error: the shell of this system is connected to no store of packages"
+            "error: the shell of this system is connected to no store of packages; write under `[instance.shell.imports]`: packages = \"shelf.packages\""
         );
     };
     let mut result =

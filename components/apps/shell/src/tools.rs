@@ -1,7 +1,8 @@
 //! `trace`, `count`, `delay`, `limit`, `inject`: interposers that the shell loads when they are wanted, and that end when they stand nowhere
 //! any more. One that stands before `NAME` is called `TOOL-NAME`.
 
-use crate::listing::{each, number_of, report};
+use crate::call::each_method;
+use crate::listing::{each, each_name, number_of, report};
 use crate::screen::Screen;
 use crate::{imports, loading, wrap};
 use cairn::Error;
@@ -345,7 +346,26 @@ pub fn inject(words: &[Word], screen: &mut Screen) -> Result {
     };
     let method = if method.as_str() == "*" { "" } else { method };
     let task = Task { every, method, ..Task::of("inject", Action::Inject, status as u64) };
-    begin(&task, &ends, screen).map(drop)
+    if begin(&task, &ends, screen)? && !is_served(ends.server, method) {
+        writeln!(
+            screen,
+            "no export of `{}` has a method `{method}`: perhaps an object of its",
+            ends.server
+        )?;
+    }
+    Ok(())
+}
+
+/// Whether an export of a component has a method of this name, which may stand behind the export's. Nothing stands for all.
+fn is_served(server: &str, method: &str) -> bool {
+    let name = method.rsplit('.').next().unwrap_or(method);
+    let mut found = server.is_empty() || method.is_empty();
+    each_name(|export| {
+        if export.split('.').next() == Some(server) {
+            each_method(export, |served| found |= served.name == name);
+        }
+    });
+    found
 }
 
 /// The status of an error, by its name or number.

@@ -24,7 +24,7 @@ pub fn interposition(
     if found.is_none() {
         writeln!(
             screen,
-            "error: the shell of this system is not connected to `portals.interposition`"
+            "error: the shell of this system is not connected to `portals.interposition`: `parts/tools` in `extends` does that"
         )?;
     }
     Ok(found)

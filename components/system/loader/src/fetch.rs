@@ -39,18 +39,28 @@ impl Fetched {
 
 /// Finds a package, and has its bytes.
 pub fn fetch(buffer: &mut HeadBytes, package: &str) -> Result<Fetched, Error> {
+    let shelf = environment::section("shelf");
     let (offset, size) = PACKAGES.find(package).map_err(|error| match error {
-        Error::NotFound => failed(error, format_args!("there is no package `{package}`")),
+        Error::NotFound => {
+            let whose =
+                if shelf.is_some() { ": `shelf` of the description lists them" } else { "" };
+            failed(error, format_args!("there is no package `{package}`{whose}"))
+        }
         error => failed(error, format_args!("cannot find `{package}`: {}", error.text())),
     })?;
-    let Some(shelf) = environment::section("shelf") else {
+    let Some(shelf) = shelf else {
         return copy(buffer, package, offset, size).map(Fetched::Copied);
     };
     // Whoever keeps the shelf cannot make this one read elsewhere.
     let end = offset.checked_add(size).filter(|end| *end <= shelf.size() as u64);
     if end.is_none() || !offset.is_multiple_of(PAGE_SIZE) || size < size_of::<Head>() as u64 {
         let error = Error::Malformed;
-        return Err(failed(error, format_args!("`{package}` is not on the shelf")));
+        return Err(failed(
+            error,
+            format_args!(
+                "`{package}` is not on the shelf: a loader with the role `loader` takes packages from there alone"
+            ),
+        ));
     }
     Ok(Fetched::Shelved(shelf.part(offset as usize, size as usize)))
 }

@@ -73,7 +73,14 @@ pub fn load(
     let source = Source::fetch(&mut fetched, buffer, package)?;
     let made = DOMAIN_MEMORY.make(parent, name, source.head_bytes);
     let instance = made.map_err(|error| {
-        failed(error, format_args!("no memory for `{name}`: {}", lacking(error)))
+        let (kibibytes, why) = (source.head.numbers().memory >> 10, lacking(error));
+        match error {
+            Error::Exhausted => failed(
+                error,
+                format_args!("no memory for `{name}`, which takes {kibibytes}K: {why}"),
+            ),
+            _ => failed(error, format_args!("cannot make `{name}`: {why}")),
+        }
     })?;
     let region = RegionId(instance.0);
     let wanted = source.head.wanted(source.head.numbers().activations.into());
@@ -105,8 +112,10 @@ pub fn check_name(name: &str) -> Result<(), Error> {
 pub fn begin(instance: InstanceId, name: &str) -> Result<(), Error> {
     INSTANCES.begin(instance).map_err(|error| {
         let why = match error {
-            Error::Exhausted => "its parent has no threads, semaphores or locks left for it",
-            Error::NotAllowed => "its priority is above that of its parent",
+            Error::Exhausted => {
+                "its parent's `threads`, `semaphores` and `locks` have not as many left as it takes"
+            }
+            Error::NotAllowed => "its `priority` is above that of its parent",
             Error::Dead => "its parent ends",
             error => error.text(),
         };
@@ -139,8 +148,8 @@ pub fn give_back(number: InstanceId, name: &str) {
 /// What a parent or the system lacks.
 pub fn lacking(error: Error) -> &'static str {
     match error {
-        Error::Exhausted => "its parent's quota, or what the system has left, does not hold it",
-        Error::NotAllowed => "its parent may have no more children",
+        Error::Exhausted => "its parent has not so much of its `memory` left, or the system",
+        Error::NotAllowed => "its parent has no more `children` left",
         Error::Busy => "the name is taken",
         Error::NotFound => "its pager is not there",
         error => error.text(),

@@ -15,7 +15,7 @@ pub fn all(judge: &mut Judge) {
         ("guest", "a.b", Error::BadArgument, "`a.b` is no name"),
         ("lonely", "one", Error::NotFound, "from `greedy.guest`: there is no such export"),
         ("stranger", "one", Error::NotAllowed, "from `host.guest`: it is not open"),
-        ("urgent", "one", Error::NotAllowed, "its priority is above that of its parent"),
+        ("urgent", "one", Error::NotAllowed, "its `priority` is above that of its parent"),
     ];
     for (package, name, error, why) in cases {
         judge.expect(package, LOADER.load(package, name).err(), Some(error));
