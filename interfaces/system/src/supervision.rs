@@ -83,6 +83,8 @@ pub trait Supervision {
     fn succeed_by(&self, thread: CallerThread, entry: u64) -> Result<u64, Error>;
     /// Of a scheduler that no portal leads to yet: its predecessor, which alone knows the addresses, has it take over. Of any other: `NotAllowed`.
     fn succeed(&self, thread: CallerThread, estate: u64, leads: u64) -> Result<u64, Error>;
+    /// The thread that runs when no other does begins anew, in the instance in which it began before: in the content that this has now. It does not run meanwhile.
+    fn idle_anew(&self, instance: InstanceId, entry: u64, stack: u64) -> Result<(), Error>;
     /// Calls the supervisor, as a fault does; its own threads lend it no urgency but that of the threads that they stopped.
     fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
 }

@@ -48,6 +48,8 @@ pub struct RunToCompletion<T> {
     /// The value's address; null before the claim. Testing it needs no load beside that of the address.
     claimed: AtomicPtr<T>,
     value: UnsafeCell<T>,
+    /// Somebody has claimed it: if there is no address then it is in use.
+    was_claimed: AtomicBool,
 }
 
 // SAFETY: `with` demands `claim`, which proves that no two activations exist at a time.
@@ -73,12 +75,20 @@ const fn check_reply<V: Value>() {
 impl<T> RunToCompletion<T> {
     /// Wraps a value.
     pub const fn new(value: T) -> RunToCompletion<T> {
-        RunToCompletion { claimed: AtomicPtr::new(null_mut()), value: UnsafeCell::new(value) }
+        RunToCompletion {
+            claimed: AtomicPtr::new(null_mut()),
+            value: UnsafeCell::new(value),
+            was_claimed: AtomicBool::new(false),
+        }
     }
 
-    /// Checks that this instance runs to completion; before the first `with`, once. Panics if it
+    /// Checks that this instance runs to completion; before the first `with`. Panics if it
     /// does not.
+    #[inline]
     pub fn claim(&self) {
+        if self.was_claimed.load(Ordering::Relaxed) {
+            return;
+        }
         assert!(
             crate::environment::startup().run_to_completion == 1,
             "this instance does not run to completion"
@@ -92,7 +102,30 @@ impl<T> RunToCompletion<T> {
     }
 
     fn admit(&self) {
+        self.was_claimed.store(true, Ordering::Relaxed);
         self.claimed.store(self.value.get(), Ordering::Relaxed);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn claim_first(&self) -> *mut T {
+        assert!(!self.was_claimed.load(Ordering::Relaxed), "{NOT_CLAIMED}");
+        self.claim();
+        self.value.get()
+    }
+
+    /// [`RunToCompletion::with`], where whoever comes first claims it.
+    #[inline(always)]
+    pub fn with_first<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        let mut value = self.claimed.load(Ordering::Relaxed);
+        if value.is_null() {
+            value = self.claim_first();
+        }
+        self.claimed.store(null_mut(), Ordering::Relaxed);
+        // SAFETY: this static's value. Only one activation of this component exists at a time (`claim`), and one that has the value already does not come here.
+        let result = body(unsafe { &mut *value });
+        self.claimed.store(value, Ordering::Relaxed);
+        result
     }
 
     /// Runs `body` with the value. Panics if `body` asks for the value once more.
@@ -151,6 +184,15 @@ mod tests {
         STATE.admit();
         STATE.with(|value| *value += 1);
         assert_eq!(STATE.with(|value| *value), 2);
-        assert!(catch_unwind(|| STATE.with(|_| STATE.with(|_| ()))).is_err(), "in use");
+        assert!(catch_unwind(|| STATE.with(|_| STATE.with_first(|_| ()))).is_err(), "in use");
+        static NESTED: RunToCompletion<u64> = RunToCompletion::new(1);
+        NESTED.admit();
+        let nested = || {
+            NESTED.with_first(|_| {
+                NESTED.claim();
+                NESTED.with(|_| ());
+            })
+        };
+        assert!(catch_unwind(nested).is_err(), "claimed again it is in use still");
     }
 }

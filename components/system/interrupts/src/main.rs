@@ -13,7 +13,7 @@ use cairn::exclusive::RunToCompletion;
 use cairn::record::Record;
 use cairn::registers::Registers;
 use cairn::{Error, InstanceId, environment};
-use cairn_abi::record::Interrupt as Source;
+use cairn_abi::record::{Instance, Interrupt as Source};
 use cairn_interfaces as interfaces;
 use cairn_interrupts::{Controller, Sources};
 
@@ -72,54 +72,59 @@ impl Controller for Plic {
 }
 
 impl Dispatcher {
-    /// Before the first interrupt. All sources have priority 0, which never interrupts: a driver opens
-    /// its own by its first acknowledgement.
-    fn begin(&mut self) -> Option<()> {
+    /// Before the first interrupt that it sees. All sources have priority 0, which never interrupts: a driver opens
+    /// its own by its first acknowledgement. A successor leaves those as they are that its predecessor has enabled.
+    #[cold]
+    fn begin(&mut self) -> Option<Registers> {
         let record = Record::find()?;
         let header = record.header;
         let sources: &[Source] = record.table(header.interrupts);
         let controller = environment::device(0)?;
+        let own = environment::startup().instance.index().checked_sub(1)?;
+        let succeeds = record.table::<Instance>(header.instances).get(own)?.package != 0;
         let context = header.interrupt_context as usize;
         self.claim = CONTEXT + CONTEXT_STRIDE * context + CLAIM;
-        self.controller = Some(controller);
         controller.write_u32(CONTEXT + CONTEXT_STRIDE * context, 0);
         // A driver that has retired has no interrupt any more.
         for source in sources.iter().filter(|source| source.instance != InstanceId(0)) {
             self.sources.add(source.source, source.semaphore).ok()?;
-            controller.write_u32(PRIORITY + 4 * source.source as usize, 0);
             let enable = ENABLE + ENABLE_STRIDE * context + source.source as usize / 32 * 4;
-            controller.write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));
+            let (enabled, bit) = (controller.read_u32(enable), 1 << (source.source % 32));
+            if !succeeds || enabled & bit == 0 {
+                controller.write_u32(PRIORITY + 4 * source.source as usize, 0);
+                controller.write_u32(enable, enabled | bit);
+            }
         }
-        Some(())
+        self.controller = Some(controller);
+        self.controller
     }
 
     /// The controller, which is found at first.
     #[inline(always)]
-    fn controller(&mut self) -> Result<Registers, Error> {
-        if self.controller.is_none() {
-            self.begin().ok_or(Error::NotSupported)?;
-        }
-        self.controller.ok_or(Error::NotSupported)
+    fn controller(&mut self) -> Option<Registers> {
+        self.controller.or_else(|| self.begin())
     }
 
     /// A source's driver is no more.
     fn retire(&mut self, source: u32) -> Result<(), Error> {
-        let plic = Plic(self.controller()?, self.claim);
+        let controller = self.controller().ok_or(Error::NotSupported)?;
+        let plic = Plic(controller, self.claim);
         self.sources.retire(&plic, source);
         Ok(())
     }
 
     /// Claims an interrupt; the semaphore of its source.
     #[inline(always)]
-    fn claim(&self) -> Option<u16> {
-        self.sources.semaphore(self.controller?.read_u32(self.claim))
+    fn claim(&mut self) -> Option<u16> {
+        let controller = self.controller()?;
+        self.sources.semaphore(controller.read_u32(self.claim))
     }
 
     /// Opens the source, if it is not open yet, and completes the interrupt that was claimed, if there
     /// is one.
     #[inline(always)]
     fn complete(&mut self, source: u32) -> Result<(), Error> {
-        let controller = self.controller()?;
+        let controller = self.controller().ok_or(Error::NotSupported)?;
         self.sources.semaphore(source).ok_or(Error::BadArgument)?;
         controller.write_u32(PRIORITY + 4 * source as usize, 1);
         controller.write_u32(self.claim, source);
@@ -130,7 +135,7 @@ impl Dispatcher {
 impl interfaces::InterruptUpcalls for Server {
     #[inline(always)]
     fn external(&self) -> Result<(), Error> {
-        match STATE.with(|state| state.claim()) {
+        match STATE.with_first(|state| state.claim()) {
             // This call does not come back.
             Some(semaphore) => imports::SIGNALS.signal(semaphore.into()),
             None => Ok(()),
@@ -140,15 +145,15 @@ impl interfaces::InterruptUpcalls for Server {
 
 impl interfaces::InterruptControl for Server {
     fn retire(&self, source: u32) -> Result<(), Error> {
-        STATE.claim();
-        STATE.with(|state| state.retire(source))
+        STATE.with_first(|state| state.retire(source))
     }
 }
 
 impl interfaces::Interrupt for Interrupt {
     #[inline(always)]
     fn acknowledge(&self) -> Result<(), Error> {
-        STATE.claim();
-        STATE.with(|state| state.complete(u32::try_from(self.0).map_err(|_| Error::BadArgument)?))
+        STATE.with_first(|state| {
+            state.complete(u32::try_from(self.0).map_err(|_| Error::BadArgument)?)
+        })
     }
 }

@@ -67,6 +67,7 @@ fn with<T>(
     caller: Caller,
     body: impl FnOnce(&mut HeadBytes, &mut Prepared) -> Result<T, Error>,
 ) -> Result<T, Error> {
+    exchange::check_asker(caller.0)?;
     let mut state = STATE.lock()?;
     exchange::check_calls()?;
     if !state.is_clear {
@@ -147,6 +148,7 @@ impl interfaces::Loader for Server {
     }
 
     fn explain(&self, caller: Caller, text: WriteWindow<'_>) -> Result<usize, Error> {
+        exchange::check_asker(caller.0)?;
         let state = STATE.lock()?;
         text.write(0, state.failures.of(caller.0)?.bytes())
     }

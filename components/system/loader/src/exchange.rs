@@ -11,8 +11,11 @@ use cairn::{Error, InstanceId, Object};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::NAME_SIZE;
 use cairn_interfaces::{Exchange, Successor, SuccessorProxy};
-// Relaxed: one hart, and a mark that says nothing of other memory.
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+// Relaxed: a mark that says nothing of other memory.
+use core::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU16,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// Most bytes of state.
 const STATE_MAXIMUM: usize = 128 << 10;
@@ -43,20 +46,26 @@ impl Job {
     }
 }
 
-/// Where the thread is.
-enum Stage {
-    Idle,
-    Asked(Job),
-    Running,
-    /// What became of it, and why.
-    Done(Result<u64, Error>, Text),
-}
-
-static STAGE: Exclusive<Stage> = Exclusive::new(Stage::Idle);
+/// How far the one that is asked for is. Whoever asks is alone, since it has the lock of all loads; so each of the two below is used by it or by
+/// the thread, as this says.
+static STAGE: AtomicU8 = AtomicU8::new(IDLE);
+/// Nothing is asked for: whoever asks may write it.
+const IDLE: u8 = 0;
+/// The thread is to take it.
+const ASKED_FOR: u8 = 1;
+/// The thread is at work.
+const RUNNING: u8 = 2;
+/// What became of it is there, for whoever asked, or, if that has ended, for nobody: then the next may ask.
+const DONE_WITH: u8 = 3;
+static JOB: Exclusive<Option<Job>> = Exclusive::new(None);
+/// What became of it, and why.
+static OUTCOME: Exclusive<(Result<u64, Error>, Text)> = Exclusive::new((Ok(0), Text::new()));
 /// Of the one that is under way: beside it others may load.
 static WHY: Exclusive<Text> = Exclusive::new(Text::new());
 /// The one that is under way is of content in which the loader's other threads would be, since their calls are not held.
 static IN_PLACE: AtomicBool = AtomicBool::new(false);
+/// The instance that is replaced just now, or 0.
+static REPLACED: AtomicU16 = AtomicU16::new(0);
 static ASKED: Semaphore = Semaphore::new(0);
 static DONE: Semaphore = Semaphore::new(0);
 
@@ -68,29 +77,23 @@ const _: () = assert!(PART.is_multiple_of(PAGE_SIZE as usize));
 
 /// Has it done, and waits for it. Whoever waits no longer has it done all the same; whichever content is not in use then goes.
 pub fn run(job: Job) -> Result<u64, Error> {
-    let refused = STAGE.with(|stage| match stage {
-        Stage::Idle | Stage::Done(..) => {
-            *stage = Stage::Asked(job);
-            None
-        }
-        Stage::Asked(_) | Stage::Running => Some(job),
-    });
-    if let Some(job) = refused {
+    if matches!(STAGE.load(Acquire), ASKED_FOR | RUNNING) {
         give_back(job.successor, job.name());
         return Err(failed(Error::Busy, format_args!("another replacement is under way")));
     }
-    // Of one whose asker had ended.
-    while DONE.try_acquire()? {}
+    JOB.with(|place| *place = Some(job));
+    STAGE.store(ASKED_FOR, Release);
     ASKED.release()?;
-    DONE.acquire()?;
-    STAGE.with(|stage| match core::mem::replace(stage, Stage::Idle) {
-        Stage::Done(Ok(waited), _) => Ok(waited),
-        Stage::Done(Err(error), why) => Err(failed(error, format_args!("{}", why.text()))),
-        other => {
-            *stage = other;
-            Err(Error::Busy)
-        }
-    })
+    // One that is done may have been another's, who had ended: the thread says so late.
+    DONE.acquire_until(|| STAGE.load(Acquire) == DONE_WITH)?;
+    let (done, why) = OUTCOME.with(|(done, why)| (*done, core::mem::take(why)));
+    STAGE.store(IDLE, Release);
+    done.map_err(|error| failed(error, format_args!("{}", why.text())))
+}
+
+/// Whether somebody may ask for anything: the content that is replaced or comes must not wait for the end of that.
+pub fn check_asker(asker: InstanceId) -> Result<(), Error> {
+    if REPLACED.load(Relaxed) == asker.0 { Err(Error::Busy) } else { Ok(()) }
 }
 
 /// Whether the loader's other threads may call the managers.
@@ -101,12 +104,10 @@ pub fn check_calls() -> Result<(), Error> {
 /// The thread.
 pub fn main() {
     while ASKED.acquire().is_ok() {
-        let job = STAGE.with(|stage| match core::mem::replace(stage, Stage::Running) {
-            Stage::Asked(job) => Some(job),
-            _ => None,
-        });
-        let Some(job) = job else { continue };
+        let Some(job) = JOB.with(Option::take) else { continue };
+        STAGE.store(RUNNING, Release);
         IN_PLACE.store(job.how == Exchange::InPlace, Relaxed);
+        REPLACED.store(job.instance.0, Relaxed);
         let done = match job.how {
             Exchange::Restart => job.exchange(),
             Exchange::Succession => job.succeed(),
@@ -114,7 +115,9 @@ pub fn main() {
         };
         give_back(job.successor, job.name());
         IN_PLACE.store(false, Relaxed);
-        STAGE.with(|stage| *stage = Stage::Done(done, WHY.with(core::mem::take)));
+        REPLACED.store(0, Relaxed);
+        OUTCOME.with(|outcome| *outcome = (done, WHY.with(core::mem::take)));
+        STAGE.store(DONE_WITH, Release);
         let _ = DONE.release();
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Account {
     pub(crate) is_released: AtomicBool,
     /// How often that was so.
     pub(crate) ended: AtomicU32,
+    /// Its content was exchanged while it died, so its next life is to be made once more.
+    pub(crate) exchanged: AtomicBool,
 }
 
 /// Its memory is being copied: no page of it may become another's meanwhile.
@@ -46,6 +48,7 @@ impl Account {
             leaving: AtomicU32::new(0),
             is_released: AtomicBool::new(false),
             ended: AtomicU32::new(0),
+            exchanged: AtomicBool::new(false),
         }
     }
 
@@ -75,6 +78,7 @@ impl Account {
         self.life.fetch_add(1, Relaxed);
         self.used.store(0, Relaxed);
         self.is_released.store(false, Relaxed);
+        self.exchanged.store(false, Relaxed);
     }
 
     /// Pages that it has beside those of the layout.

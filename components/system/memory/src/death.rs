@@ -157,9 +157,15 @@ impl<'a> Manager<'a> {
         target.len() as u64
     }
 
-    /// The next life of an instance begins, after [`Manager::renew`]: its page table is whole.
+    /// The next life of an instance begins, after [`Manager::renew`]: its page table is whole. `Busy`: other content than was renewed has become its own, or does just now
+    /// ([`Manager::keep_state`]), and it is to be renewed once more.
     pub fn revive(&self, instance: InstanceId) -> Result<(), Error> {
         let record = self.record(instance)?;
+        let account = self.account(instance)?;
+        if account.exchanged.load(Relaxed) {
+            account.exchanged.store(self.is_exchanged(instance), Relaxed);
+            return Err(Error::Busy);
+        }
         let root = self.root_of(record)?;
         let startup = self
             .tables
@@ -174,7 +180,7 @@ impl<'a> Manager<'a> {
         {
             tables::unmap(ready);
         }
-        self.account(instance)?.is_released.store(false, Relaxed);
+        account.is_released.store(false, Relaxed);
         tables::set_reachable(self.reach(instance)?, true);
         self.settle();
         Ok(())

@@ -1,5 +1,6 @@
 //! Pages that were allocated leave their instance, unless a window is open on one of them.
 
+use crate::instant;
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::settled::Settled;
@@ -10,7 +11,10 @@ use cairn_abi::address::{
 use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
 use cairn_abi::record::Activation;
 use cairn_abi::{Error, InstanceId};
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{
+    Ordering::{Relaxed, SeqCst},
+    fence,
+};
 
 /// Pages whose places are looked up at once in the windows of the client's activations.
 const PAGES_AT_ONCE: usize = 64;
@@ -61,6 +65,7 @@ impl Manager<'_> {
         if !inside {
             return Err(Error::BadArgument);
         }
+        instant::passes();
         let entry = |page: u64| self.tables.find(root, address + page * PAGE_SIZE);
         let restore = |pages: u64| {
             (0..pages).filter_map(entry).for_each(tables::restore);
@@ -74,6 +79,13 @@ impl Manager<'_> {
             }
         }
         let settled = self.settle();
+        // As in [`Manager::reserve`]: what was found there may be content that has come since.
+        fence(SeqCst);
+        if address < start + self.base(instance)? {
+            (0..pages).filter_map(entry).for_each(tables::give_back);
+            self.settle();
+            return Err(Error::BadArgument);
+        }
         // Withdrawn pages cannot come into a window any more; those that are there already remain.
         let mut in_use = false;
         for from in (0..pages).step_by(PAGES_AT_ONCE) {

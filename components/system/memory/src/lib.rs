@@ -16,6 +16,7 @@ pub mod frames;
 mod free;
 pub mod growth;
 mod instances;
+mod instant;
 pub mod live;
 mod loading;
 pub mod manager;

@@ -204,7 +204,7 @@ fields! {
     Method: entry: u64;
     Slot:;
     Portal: client: InstanceId, export: u32;
-    Thread: instance: InstanceId;
+    Thread: instance: InstanceId, idle: u32;
     Device: instance: InstanceId;
     Interrupt: instance: InstanceId;
     PagedRange: client: InstanceId, pager: InstanceId, section: u16, address: u64, size: u64, entries: u64;

@@ -125,8 +125,9 @@ impl Manager<'_> {
         number.pages.store(0, Relaxed);
         (new.record.parent, new.record.children) = (parent, numbers.children);
         new.record.memory = numbers.memory;
-        // What its death costs is not done at a higher priority than for its parent's.
-        let recovery = u32::from(numbers.recovery_priority);
+        // What its death costs is not done at a higher priority than for its parent's; and what is left of a replacement at that of who asked for it, even if the one that is
+        // replaced runs when nobody else does.
+        let recovery = if linked.is_some() { u32::MAX } else { numbers.recovery_priority.into() };
         new.record.recovery_priority = recovery.min(of_parent.recovery_priority());
         // So that it can be taken back.
         self.place(new.number)?.write(&new.record);

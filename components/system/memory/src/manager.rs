@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::death::zero;
 use crate::frames::Frames;
+use crate::instant;
 use crate::live::{Entry, Record};
 use crate::numbers::Numbers;
 use crate::returned::Returned;
@@ -17,7 +18,8 @@ use cairn_abi::record::{Header, Instance, Segment};
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{
     AtomicBool, AtomicI64,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    fence,
 };
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
@@ -296,6 +298,7 @@ impl<'a> Manager<'a> {
         let region = record.start_address();
         let end = region + record.entries_span();
         let mut start = region + self.base(instance)?;
+        instant::passes();
         'search: while start + pages * PAGE_SIZE <= end {
             for page in 0..pages {
                 let address = start + page * PAGE_SIZE;
@@ -312,7 +315,14 @@ impl<'a> Manager<'a> {
                     }
                 }
             }
-            return Ok(start);
+            // Content has come beside its own meanwhile, which claims first and looks then, as this does: what is allocated lies behind both.
+            fence(SeqCst);
+            let base = region + self.base(instance)?;
+            if start >= base {
+                return Ok(start);
+            }
+            self.clear(instance, start, pages);
+            start = base;
         }
         Err(Error::Exhausted)
     }

@@ -47,6 +47,12 @@ impl Numbers {
             .map(|(number, _)| InstanceId(number))
     }
 
+    /// Those at which a thread is at work.
+    pub(crate) fn changing(&self) -> impl Iterator<Item = InstanceId> {
+        let all = (0..).zip(&self.0);
+        all.filter(|(_, number)| number.is(Stage::Changing)).map(|(number, _)| InstanceId(number))
+    }
+
     pub(crate) fn get(&self, number: InstanceId) -> Result<&Number, Error> {
         self.0.get(number.index()).ok_or(Error::NotFound)
     }

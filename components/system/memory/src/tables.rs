@@ -221,6 +221,13 @@ pub fn restore(entry: &AtomicI64) {
     entry.store(word & !(RESERVED as i64) | VALID as i64, Relaxed);
 }
 
+/// The same, if it is there still.
+pub fn give_back(entry: &AtomicI64) {
+    if entry.load(Relaxed) as u64 & RESERVED != 0 {
+        restore(entry);
+    }
+}
+
 /// Maps the page of an entry that was withdrawn, which is not its owner's alone any more: no window of a call takes it, and nothing gives it back.
 pub fn lend(entry: &AtomicI64) {
     let word = entry.load(Relaxed);

@@ -103,6 +103,11 @@ impl Pools {
         self.queues.is_quiet(machine, server, but)
     }
 
+    /// How many threads are in calls to a server.
+    pub fn inside<M: Machine>(&self, machine: &M, server: InstanceId) -> usize {
+        self.queues.inside(machine, server)
+    }
+
     /// An instance is gone, nothing of it is open, and [no thread is in it](Pools::is_empty_of): what is kept for it as a
     /// client or a server goes back, and, if no other is in its domain, by which calls came back to it from what it called for others.
     pub fn retire<M: Machine>(

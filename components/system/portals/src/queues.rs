@@ -214,20 +214,25 @@ impl Queues {
 
     /// Whether all activations of a queue are at home.
     pub fn is_complete<M: Machine>(&self, machine: &M, queue: u16) -> bool {
-        let Queue { activations, .. } = self.queues[usize::from(queue)];
+        self.taken(machine, queue) == 0
+    }
+
+    /// How many activations of a queue are not at home.
+    fn taken<M: Machine>(&self, machine: &M, queue: u16) -> usize {
+        let activations = usize::from(self.queues[usize::from(queue)].activations);
         let mut seen = [0u64; ACTIVATIONS_MAXIMUM / 64];
         let mut next = machine.free_activation(queue, None);
-        for _ in 0..activations {
-            let Some(activation) = next else { return false };
+        for home in 0..activations {
+            let Some(activation) = next else { return activations - home };
             let place = activation as usize;
-            let Some(word) = seen.get_mut(place / 64) else { return false };
+            let Some(word) = seen.get_mut(place / 64) else { return activations - home };
             if *word >> (place % 64) & 1 == 1 {
-                return false;
+                return activations - home;
             }
             *word |= 1 << (place % 64);
             next = machine.free_activation(queue, Some(activation));
         }
-        true
+        0
     }
 
     /// The queues of which an instance is one end.
@@ -246,6 +251,13 @@ impl Queues {
             let Queue { client, server: of, .. } = self.queues[usize::from(queue)];
             of != server || client == but || self.is_complete(machine, queue)
         })
+    }
+
+    /// How many threads are in calls to a server.
+    pub fn inside<M: Machine>(&self, machine: &M, server: InstanceId) -> usize {
+        let own =
+            self.of_end(server).filter(|queue| self.queues[usize::from(*queue)].server == server);
+        own.map(|queue| self.taken(machine, queue)).sum()
     }
 
     /// The activations of a server that is gone are in no queue, and unused until another instance has them.

@@ -61,6 +61,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
+    /// The thread that runs when no other does begins anew in its instance: not by a call of its own, which does not run then. What it did is abandoned.
+    pub fn idle_anew(&mut self, instance: InstanceId, start: Start) -> Result<(), Error> {
+        self.machine.set_up_thread(IDLE, instance, &start)
+    }
+
     /// The end of this thread is reported by [`Scheduler::next_returned`] as that of its instance.
     pub fn set_first_thread(&mut self, thread: ThreadIndex) {
         self.accounts[self.homes[thread as usize]].first = thread;

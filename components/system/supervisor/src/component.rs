@@ -199,7 +199,7 @@ impl interfaces::InstanceControl for Server {
                 let how = match record.essential {
                     0 if !begun()?.can_be_quiet(record.number) => return Err(Error::NotSupported),
                     0 => Exchange::Restart,
-                    _ if begun()?.scheduler() == Some(record.domain) => Exchange::Succession,
+                    _ if begun()?.gives_way(record) => Exchange::Succession,
                     _ => Exchange::InPlace,
                 };
                 Ok((record.number, how))

@@ -108,7 +108,7 @@ impl System {
             return Err(Error::NotSupported);
         }
         if let Some(record) = self.instance(instance)
-            && record.run_to_completion != 0
+            && self.gives_way(record)
         {
             let successor = InstanceId(NEXT.swap(0, Relaxed));
             return self.succeed(record, successor);

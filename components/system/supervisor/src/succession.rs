@@ -3,6 +3,9 @@
 //! old one; when all do, one word is changed in the operation in which the other takes over; then portals lead to that, and the old content goes.
 //!
 //! The worker does all of it, with interrupts on but for that one operation.
+//!
+//! The interrupt dispatcher gives way in the same manner, but needs no face: what it knows is in the record and in the controller, so it makes no
+//! difference which of the two an interrupt finds as long as both are there. And the thread that idles begins anew in the other content, by an operation in which it does not run.
 
 use crate::component as imports;
 use crate::system::System;
@@ -94,13 +97,51 @@ fn lead_portals(pairs: &[u8]) -> Result<(), Error> {
 }
 
 impl System {
-    /// Lets another scheduler take over, whose content the number `successor` has. After an error the former goes on.
-    pub fn succeed(
+    /// Lets another content take over from one that [gives way](System::gives_way), which the number `successor` has. After an error the former goes on.
+    pub fn succeed(&self, record: &'static Instance, successor: InstanceId) -> Result<(), Error> {
+        match self.scheduler() {
+            _ if self.idles(record) => self.idle_by(record, successor),
+            Some(domain) if domain == record.domain => {
+                WAY.with(|way| self.succeed_by(way, record, successor))
+            }
+            _ => WAY.with(|way| self.dispatch_by(way, record, successor)),
+        }
+    }
+
+    fn idle_by(&self, record: &'static Instance, successor: InstanceId) -> Result<(), Error> {
+        let number = record.number;
+        imports::MEMORY.attach(number, successor)?;
+        let taken = imports::MEMORY.exchange(number, successor).and_then(|()| {
+            // Of what the record says now.
+            let begun = imports::CONTROL.idle_anew(number, record.main, record.stack);
+            begun.inspect_err(|_| {
+                let back = imports::MEMORY.exchange(number, successor);
+                self.expect("exchange back", record, back);
+            })
+        });
+        let left = imports::MEMORY.attach(number, successor);
+        self.expect("succeed", record, left);
+        taken
+    }
+
+    fn dispatch_by(
         &self,
-        scheduler: &'static Instance,
+        way: &mut Way,
+        record: &'static Instance,
         successor: InstanceId,
     ) -> Result<(), Error> {
-        WAY.with(|way| self.succeed_by(way, scheduler, successor))
+        let (number, other) = (record.number, self.instance(successor).ok_or(Error::BadArgument)?);
+        self.find_methods(way, number, successor)?;
+        imports::MEMORY.attach(number, successor)?;
+        // Before they are each other's.
+        let others = [(record.stub, other.stub), (record.stack, other.stack)];
+        let pairs = way.pairs(Methods::Own, Methods::Successors, &others);
+        let taken = imports::MEMORY.exchange(number, successor);
+        let led = if taken.is_ok() { lead_portals(pairs) } else { Ok(()) };
+        // Nobody enters what the number has now.
+        let left = led.and_then(|()| imports::MEMORY.attach(number, successor));
+        self.expect("succeed", record, left);
+        taken
     }
 
     fn succeed_by(
@@ -111,7 +152,8 @@ impl System {
     ) -> Result<(), Error> {
         let (number, other) =
             (scheduler.number, self.instance(successor).ok_or(Error::BadArgument)?);
-        let entry = self.find_methods(way, number, successor)?;
+        way.face = imports::CONTROL.face()?;
+        let entry = self.find_methods(way, number, successor)?.ok_or(Error::NotSupported)?;
         for place in 0..way.count {
             let (own, successors) = (way.own[place], way.successors[place]);
             imports::CONTROL.lead(place as u64, own, successors)?;
@@ -137,17 +179,17 @@ impl System {
         taken.map(drop)
     }
 
-    /// Finds the methods of both, and the one by which the other takes over.
+    /// Finds the methods of both, and, of schedulers, the one by which the other takes over.
     fn find_methods(
         &self,
         way: &mut Way,
-        scheduler: InstanceId,
+        former: InstanceId,
         successor: InstanceId,
-    ) -> Result<u64, Error> {
+    ) -> Result<Option<u64>, Error> {
         let exports = |of: InstanceId| self.exports.iter().filter(move |one| one.instance == of);
-        (way.face, way.count) = (imports::CONTROL.face()?, 0);
-        let mut succeed = Err(Error::NotSupported);
-        for export in exports(scheduler) {
+        let mut succeed = None;
+        way.count = 0;
+        for export in exports(former) {
             let same =
                 |other: &&Export| (other.name, other.version) == (export.name, export.version);
             let other = exports(successor).find(same).ok_or(Error::VersionMismatch)?;
@@ -157,11 +199,11 @@ impl System {
                 (*own, *successors) = (method.entry, other.entry);
                 way.count += 1;
                 if is_name(&method.name, b"succeed") && is_name(&export.interface, b"Supervision") {
-                    succeed = Ok(other.entry);
+                    succeed = Some(other.entry);
                 }
             }
         }
-        succeed
+        Ok(succeed)
     }
 
     fn methods_of(&self, export: &Export) -> &'static [Method] {

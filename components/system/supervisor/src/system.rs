@@ -213,6 +213,17 @@ impl System {
         }
     }
 
+    /// Whether an instance gives way to its successor while it is in use, since it cannot end and live again: nobody would run meanwhile, or serve interrupts.
+    pub fn gives_way(&self, record: &Instance) -> bool {
+        record.run_to_completion != 0 || self.idles(record)
+    }
+
+    /// Whether its thread runs when no other does.
+    pub fn idles(&self, record: &Instance) -> bool {
+        let mut threads = self.first_threads.iter();
+        threads.any(|thread| thread.idle != 0 && thread.instance == record.number)
+    }
+
     /// The index of the thread that runs when no other does.
     pub fn idle_thread(&self) -> Option<u64> {
         let mut threads = self.first_threads.iter();

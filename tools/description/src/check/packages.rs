@@ -19,9 +19,9 @@ pub(super) fn default_stacks(system: &mut System) {
 pub(super) fn check(system: &System, report: &mut Report) {
     for package in &system.packages {
         if has_threads(system, package) {
-            roles::check_priority(system, &package.instance, report);
-            // A successor has the priority of whom it replaces, which may be the supervisor.
+            // A successor has the priority of whom it replaces, which may be the supervisor or who idles.
             if package.replaces.is_none() {
+                roles::check_priority(system, &package.instance, report);
                 roles::check_supervisor(system, &package.instance, report);
             }
             roles::check_recovery(system, &package.instance, report);

@@ -38,21 +38,28 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
         place: &instance.name.place,
         note: format!("it holds the role `{}`", instance.role.map_or("", Role::key)),
     };
-    let is_scheduler = instance.role == Some(Role::Scheduler);
-    if !is_scheduler && instance.role.is_some_and(Role::runs_to_completion) {
-        return Some(of_role("expected an instance that does not run to completion"));
-    }
+    // These give way while they are in use.
+    let gives_way = matches!(instance.role, Some(Role::Scheduler | Role::Interrupts | Role::Idle));
     if instance.role == Some(Role::Loader) {
         return Some(of_role("expected another one than who replaces the others"));
     }
     // Whoever keeps its state in place has no end of its life.
-    let in_place = instance.exports.iter().any(|export| *export.name == "in_place");
-    if *instance.essential && !in_place && !is_scheduler {
+    let in_place = instance.exports.iter().find(|export| *export.name == "in_place");
+    if *instance.essential && in_place.is_none() && !gives_way {
         return Some(Obstacle {
             expected: "expected an instance without which the system goes on, since its life ends when it is replaced, or one with an export `in_place`",
             help: "write `essential = false` if the system does without it, open its export `in_place` to the loader if it has one, or remove this package",
             place: &instance.essential.place,
             note: "it is essential: the system ends with it".to_owned(),
+        });
+    }
+    if let Some(export) = in_place.filter(|one| !*instance.essential && one.longest_call.is_none())
+    {
+        return Some(Obstacle {
+            expected: "expected an export `in_place` that says how long it may take: who replaces the others would wait for a successor that never answers",
+            help: "write `longest_call = \"20ms\"` for that export, or remove this package",
+            place: &export.name.place,
+            note: "it may take as long as it likes".to_owned(),
         });
     }
     if instance.is_in_kernel() {

@@ -257,6 +257,7 @@ pub fn components() -> BTreeMap<String, Descriptor> {
             "components/apps/starting",
             Descriptor { says_ready: true, ..component(true, &[], &["echo: Echo"]) },
         ),
+        ("components/apps/kept", component(false, &[], &["in_place: InPlace"])),
         ("components/apps/plain", component(true, &[], &[])),
         ("components/apps/twin", component(true, &[], &[])),
         ("components/drivers/twin", component(true, &[], &[])),

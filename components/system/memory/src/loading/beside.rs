@@ -6,6 +6,7 @@
 
 use crate::account::Said;
 use crate::domains::allowed;
+use crate::instant;
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::numbers::Stage;
@@ -14,7 +15,11 @@ use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
 use cairn_abi::record::{CONTENT_GROWTH, Instance};
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
-use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicI64,
+    Ordering::{Relaxed, SeqCst},
+    fence,
+};
 
 impl Manager<'_> {
     /// Maps the content of a whole successor beside that of its instance, which no portal leads to yet. `Busy`: there is something
@@ -36,21 +41,36 @@ impl Manager<'_> {
         let account = self.account(ours.number())?;
         let base = account.said().base.into();
         account.renew(self.said_of_both(ours, theirs));
-        let is_free = self.check_allocated(ours, base).and_then(|()| {
-            self.each_beside(successor, |ours, _| {
-                if ours.load(Relaxed) == 0 { Ok(()) } else { Err(Error::Busy) }
-            })
-        });
-        if is_free.is_err() {
+        // A thread that was about to allocate before both claims first, and looks where it may then ([`Manager::reserve`]): one of the two sees the other.
+        fence(SeqCst);
+        let moved = self.check_allocated(ours, base).and_then(|()| self.move_beside(successor));
+        if moved.is_err() {
             account.renew(self.said(ours));
-            return is_free;
         }
-        self.each_beside(successor, |ours, theirs| {
-            ours.store(theirs.swap(0, Relaxed), Relaxed);
-            Ok(())
-        })?;
         self.settle();
-        Ok(())
+        moved
+    }
+
+    /// All pages of a successor's content, or, if there is something where one of them would be, none.
+    fn move_beside(&self, successor: InstanceId) -> Result<(), Error> {
+        let mut moved = 0;
+        let result = self.each_beside(successor, |ours, theirs| {
+            let page = theirs.load(Relaxed);
+            ours.compare_exchange(0, page, Relaxed, Relaxed).map_err(|_| Error::Busy)?;
+            theirs.store(0, Relaxed);
+            moved += 1;
+            Ok(())
+        });
+        result.inspect_err(|_| {
+            let _ = self.each_beside(successor, |ours, theirs| {
+                if moved == 0 {
+                    return Err(Error::Busy);
+                }
+                theirs.store(ours.swap(0, Relaxed), Relaxed);
+                moved -= 1;
+                Ok(())
+            });
+        })
     }
 
     /// What is said of an instance while both contents are there: what it allocates lies behind both, and what lies before that is not
@@ -80,6 +100,14 @@ impl Manager<'_> {
             .any(|number| self.place(number).is_ok_and(|one| one.successor_of() == instance))
     }
 
+    /// Whether the content of an instance is being exchanged just now.
+    pub(crate) fn is_exchanged(&self, instance: InstanceId) -> bool {
+        self.state
+            .numbers
+            .changing()
+            .any(|number| self.place(number).is_ok_and(|one| one.successor_of() == instance))
+    }
+
     /// The pages of state from the first of these addresses on are at the second one as well, and all that the record says of the content is
     /// the joined successor's. `BadArgument`: they are not data of the two; `Dead`: the instance is, and its next life begins without it.
     pub fn keep_state(
@@ -103,9 +131,28 @@ impl Manager<'_> {
     ) -> Result<(), Error> {
         let theirs = self.place(successor)?;
         let ours = self.record(theirs.successor_of())?;
-        if !is_reachable(self.reach(ours.number())?) {
-            return Err(Error::Dead);
+        // Should it die from here on, its next life waits until all is its own that is to be.
+        let (account, reach) = (self.account(ours.number())?, self.reach(ours.number())?);
+        account.exchanged.store(true, Relaxed);
+        fence(SeqCst);
+        let kept = match is_reachable(reach) {
+            true => self.keep_pages_of((ours, theirs), (from, to), pages),
+            false => Err(Error::Dead),
+        };
+        fence(SeqCst);
+        if kept.is_err() || is_reachable(reach) {
+            account.exchanged.store(false, Relaxed);
         }
+        kept
+    }
+
+    fn keep_pages_of(
+        &self,
+        (ours, theirs): (Entry<Instance>, Entry<Instance>),
+        (from, to): (u64, u64),
+        pages: u64,
+    ) -> Result<(), Error> {
+        let successor = theirs.number();
         let slots = (self.places(ours.number())?, self.places(successor)?);
         let start = ours.start_address();
         let size = pages.checked_mul(PAGE_SIZE).filter(|size| (1..=REGION_SIZE).contains(size));
@@ -125,19 +172,21 @@ impl Manager<'_> {
         }
         let roots = (self.root_of(ours)?, self.root_of(theirs)?);
         let former = theirs.start_address().wrapping_sub(start);
-        for at in (0..size).step_by(PAGE_SIZE as usize) {
-            let entries = (
-                self.tables.find(roots.0, from + at),
-                self.tables.find(roots.0, to + at),
-                self.tables.find(roots.1, (from + at).wrapping_add(former)),
-            );
-            let (Some(state), Some(new), Some(place)) = entries else {
-                return Err(Error::BadArgument);
-            };
+        let entries = |at: u64| {
+            let state = self.tables.find(roots.0, from + at)?;
+            let new = self.tables.find(roots.0, to + at)?;
+            Some((state, new, self.tables.find(roots.1, (from + at).wrapping_add(former))?))
+        };
+        let all = || (0..size).step_by(PAGE_SIZE as usize).map(entries);
+        if all().any(|entries| entries.is_none()) {
+            return Err(Error::BadArgument);
+        }
+        for (state, new, place) in all().flatten() {
             // The page that was there is the former content's, in whose place it is when the two part.
             place.store(new.load(Relaxed), Relaxed);
             new.store(state.load(Relaxed), Relaxed);
         }
+        instant::passes();
         self.exchange_record((ours, theirs), slots);
         // Behind both is where it was before.
         let account = self.account(ours.number())?;

@@ -1,5 +1,5 @@
-//! The content of an instance that runs to completion gives way to another while threads enter it all the time: both are in its domain until all
-//! portals lead to the other. See [`super::successor`].
+//! The content of an instance that cannot end and live again gives way to another: of one that runs to completion, which threads enter all the time, or of the one that
+//! idles, whose thread runs when no other can. Both are in its domain until all portals lead to the other, or the thread is there. See [`super::successor`].
 
 use crate::live::Entry;
 use crate::manager::Manager;
@@ -12,8 +12,19 @@ use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
 
 impl<'a> Manager<'a> {
+    /// Whether an instance gives way to its successor, which is beside it then.
+    pub(super) fn gives_way(&self, record: Entry<Instance>) -> bool {
+        record.run_to_completion() != 0 || self.idles(record)
+    }
+
+    /// Whether its thread runs when no other does.
+    pub(super) fn idles(&self, record: Entry<Instance>) -> bool {
+        let mut threads = self.record.threads.iter();
+        threads.any(|thread| thread.idle() != 0 && thread.instance() == record.number())
+    }
+
     /// Maps the content of a whole successor beside that of the instance, or takes it out of there again: what the successor's number has in one of the two domains it has
-    /// in the other one then. `NotSupported`: it does not run to completion, or something is there already.
+    /// in the other one then. `NotSupported`: it does not give way so, or something is there already.
     pub fn attach(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
         self.with_succession(instance, successor, |ours, theirs| {
             self.each_own_page(ours, theirs, |one, other| {
@@ -72,7 +83,7 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// An instance that runs to completion, and a successor that is whole.
+    /// An instance that gives way, and a successor that is whole.
     fn with_succession(
         &self,
         instance: InstanceId,
@@ -86,10 +97,7 @@ impl<'a> Manager<'a> {
             if theirs.successor_of() != instance || theirs.memory_used() == 0 {
                 return Err(Error::BadArgument);
             }
-            match ours.run_to_completion() {
-                0 => Err(Error::NotSupported),
-                _ => body(ours, theirs),
-            }
+            if self.gives_way(ours) { body(ours, theirs) } else { Err(Error::NotSupported) }
         });
         number.set(Stage::Made);
         result

@@ -13,6 +13,7 @@ use crate::tables;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{NAME_SIZE, Name};
 use cairn_abi::loadable::Slot;
+use cairn_abi::package::NONE;
 use cairn_abi::page_table::index;
 use cairn_abi::record::{
     CONTENT_CLIENT_GROWTH, CONTENT_CLIENT_STACK, CONTENT_DMA, CONTENT_GROWTH, FLOAT_OFF, Instance,
@@ -62,6 +63,9 @@ impl<'a> Manager<'a> {
     ) -> Result<(InstanceId, u64), Error> {
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
+        if self.idles(record) && !can_idle(head) {
+            return Err(Error::VersionMismatch);
+        }
         // What it has of its heap another content does not know. Threads of its own would be in its former content when that goes; that those
         // without which the system ends have none is known.
         let has_threads = record.essential() == 0 && record.read().threads != 0;
@@ -76,7 +80,7 @@ impl<'a> Manager<'a> {
         let linked = Linked { of, region: record.start_address() };
         let at = placement.image().start;
         let number = self.make_linked(parent, name, head, Some((placement, linked)))?;
-        let goes_on = in_place || record.run_to_completion() != 0;
+        let goes_on = in_place || self.gives_way(record);
         match self.pair_exports(of, number, goes_on) {
             Ok(()) => Ok((number, at)),
             Err(error) => {
@@ -109,7 +113,7 @@ impl<'a> Manager<'a> {
         let start = record.start_address();
         let home = Placement::new(&wanted, region);
         // Both are there for a while.
-        let in_place = in_place || record.run_to_completion() != 0;
+        let in_place = in_place || self.gives_way(record);
         // Where stacks of clients grow, and what devices reach, too.
         let stays = |one: &Entry<Segment>| {
             matches!(one.content(), CONTENT_CLIENT_STACK | CONTENT_CLIENT_GROWTH | CONTENT_DMA)
@@ -166,7 +170,7 @@ impl<'a> Manager<'a> {
         if theirs.successor_of() != instance || theirs.memory_used() == 0 {
             return Err(Error::BadArgument);
         }
-        if ours.run_to_completion() != 0 {
+        if self.gives_way(ours) {
             return self.exchange_running(ours, theirs);
         }
         if !self.account(instance)?.is_released.load(Relaxed) {
@@ -302,6 +306,12 @@ impl<'a> Manager<'a> {
             words => Ok(words),
         }
     }
+}
+
+/// Whether a package is one whose thread may run when no other does: it serves nobody, and calls nobody for whom it could wait.
+fn can_idle(head: &Head) -> bool {
+    let calls_or_serves = head.imports().next().is_some() || head.exports().next().is_some();
+    head.numbers().main != NONE && !calls_or_serves
 }
 
 /// The name of an instance, with the mark.

@@ -2,6 +2,7 @@
 
 use super::successor::{self, end, first_word, successor_by};
 use super::*;
+use crate::instant;
 use core::mem::offset_of;
 
 /// A page of data of the writer's package, behind its image's beginning.
@@ -206,4 +207,96 @@ fn it_does_not_go_before_what_is_beside_it() {
         manager.retire(number).unwrap();
         assert_eq!((state(&world).0, state(&world).2), (first.0, first.2), "{keeps}");
     }
+}
+
+/// A world that another thread can have, too.
+fn shared() -> &'static World {
+    Box::leak(Box::new(World::loading_in(3, 90)))
+}
+
+#[test]
+fn who_was_about_to_allocate_before_content_came_allocates_behind_it() {
+    let world = shared();
+    let manager = world.manager();
+    let number = loaded(world);
+    let start = manager.record(number).unwrap().start_address();
+    let whole = state(world);
+    let (next, at) = successor_by(world, number, &other(), true);
+    // It has looked where it may allocate, and claims nothing before the content is there.
+    instant::next(move || world.manager().join(next).unwrap());
+    let own = manager.allocate(number, 2).unwrap();
+    let base = manager.account(number).unwrap().said().base;
+    assert!(own - start >= base.into() && u64::from(base) > at, "{own:x}");
+    assert_eq!(first_word(world, number, start + at), Some(0x5000), "the content is as it was");
+    manager.free(number, own, 2).unwrap();
+    manager.retire(next).unwrap();
+    assert_eq!((state(world).0, state(world).1, state(world).2), (whole.0, whole.1, whole.2));
+}
+
+#[test]
+fn who_was_about_to_give_pages_back_before_content_came_gives_back_none_of_it() {
+    let world = shared();
+    let manager = world.manager();
+    let number = loaded(world);
+    let start = manager.record(number).unwrap().start_address();
+    let whole = state(world);
+    let (next, at) = successor_by(world, number, &other(), true);
+    instant::next(move || world.manager().join(next).unwrap());
+    let freed = manager.free(number, start + at + DATA, 1);
+    assert_eq!(freed, Err(Error::BadArgument));
+    assert_eq!(first_word(world, number, start + at + DATA), Some(0x5000));
+    assert_eq!(manager.account(number).unwrap().used(), 0);
+    manager.retire(next).unwrap();
+    assert_eq!((state(world).0, state(world).1, state(world).2), (whole.0, whole.1, whole.2));
+}
+
+#[test]
+fn where_something_is_claimed_no_content_comes() {
+    let world = World::loading_in(3, 90);
+    let manager = world.manager();
+    let number = loaded(&world);
+    let (next, at) = successor_by(&world, number, &other(), true);
+    let (root, start) =
+        (manager.root(number).unwrap(), manager.record(number).unwrap().start_address());
+    // The last page: those before it were there.
+    let last = manager.tables.find(root, start + at + DATA).unwrap();
+    assert!(crate::tables::reserve(last));
+    assert_eq!(manager.join(next), Err(Error::Busy));
+    assert_eq!(first_word(&world, number, start + at), None);
+    crate::tables::unmap(last);
+    manager.join(next).unwrap();
+    assert_eq!(first_word(&world, number, start + at + DATA), Some(0x5000));
+}
+
+#[test]
+fn who_dies_while_its_content_is_exchanged_is_renewed_once_more() {
+    let world = shared();
+    let manager = world.manager();
+    let number = loaded(world);
+    let start = manager.record(number).unwrap().start_address();
+    let former = start + placement(number, &manager).image().start;
+    let (physical, _) = world.page(number, former + DATA).unwrap();
+    world.word(physical).store(42, Relaxed);
+    let (next, at) = successor_by(world, number, &other(), true);
+    let image = start + at;
+    manager.join(next).unwrap();
+    instant::next(move || {
+        let manager = world.manager();
+        end(world, number);
+        steps(|cursor| manager.renew(number, cursor, false));
+        assert_eq!(manager.revive(number), Err(Error::Busy), "it is being exchanged");
+        // What a step of that left undone, which found neither the one content nor the other.
+        world.word(physical).store(42, Relaxed);
+    });
+    manager.keep_state(next, (former + DATA, image + DATA), 1).unwrap();
+    assert_eq!(manager.revive(number), Err(Error::Busy), "other content was renewed");
+    end(world, number);
+    steps(|cursor| manager.renew(number, cursor, false));
+    manager.revive(number).unwrap();
+    assert_eq!(content(world, number), (image, Some(0x5000)), "nothing of its last life");
+    manager.retire(next).unwrap();
+    // In peace it lives at once.
+    end(world, number);
+    steps(|cursor| manager.renew(number, cursor, false));
+    manager.revive(number).unwrap();
 }

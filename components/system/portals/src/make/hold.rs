@@ -1,4 +1,5 @@
 //! Calls to an instance that wait while it is exchanged, and its portals, which lead into the new content afterwards.
+//! How that ends is in [`release`].
 //!
 //! A held portal stays where it is. It takes its stacks from a queue that never has any ([`HELD_QUEUE`]), so that its callers wait in
 //! the scheduler, by priority, with nothing changed, and call again when they go on. The queue to which it gives them back is in its
@@ -9,6 +10,7 @@
 //! Only literals are written. They are data, loaded by each call anew: no instruction fence is needed.
 
 mod between;
+mod release;
 
 use self::between::Entrance;
 use super::Maker;
@@ -38,6 +40,8 @@ enum Phase {
     Holding,
     /// All are held.
     On,
+    /// The same, and its holder is dead: they are led where the record says, as far as the place.
+    Leading,
     /// What is made is held no more, nor what there was before, as far as the place.
     Releasing,
 }
@@ -51,6 +55,8 @@ pub(super) struct Hold {
     phase: Phase,
     /// Its content is exchanged while it lives.
     in_place: bool,
+    /// Portals that were held lead into other content than at first: who did not wait may be in that still.
+    changed: bool,
     /// Of the walk.
     place: usize,
     /// Where who is held is entered as an interposer.
@@ -66,6 +72,7 @@ impl Hold {
         holder: NO_INSTANCE,
         phase: Phase::Asking,
         in_place: false,
+        changed: false,
         place: 0,
         entrance: Entrance::AsBefore,
         successors: [false; INSTANCES_MAXIMUM],
@@ -95,7 +102,7 @@ impl Maker {
     #[inline(always)]
     pub(super) fn holds(&self, client: InstanceId, server: InstanceId) -> bool {
         self.hold.held == server
-            && matches!(self.hold.phase, Phase::Holding | Phase::On)
+            && matches!(self.hold.phase, Phase::Holding | Phase::On | Phase::Leading)
             && self.can_wait(client)
     }
 
@@ -173,7 +180,7 @@ impl Maker {
         }
         match self.hold.phase {
             Phase::On => return Ok(true),
-            Phase::Releasing => return Err(Error::Dead),
+            Phase::Leading | Phase::Releasing => return Err(Error::Dead),
             Phase::Asking | Phase::Holding => {}
         }
         let asks = self.hold.phase == Phase::Asking;
@@ -196,63 +203,6 @@ impl Maker {
         Ok(hold.phase == Phase::On)
     }
 
-    /// A step of releasing who is held; whether it was the last: then who waited goes on, unless it has yet to register an `entrance`. What it
-    /// serves no more leads nowhere then.
-    pub fn release_step<M: Machine>(
-        &mut self,
-        machine: &M,
-        entrance: Option<u64>,
-    ) -> Result<bool, Error> {
-        let Some(held) = self.held() else { return Ok(true) };
-        if self.hold.phase != Phase::Releasing {
-            if !self.can_go_on(held, entrance) {
-                return Ok(true);
-            }
-            if self.end_dropped(machine, held) {
-                return Ok(false);
-            }
-            (self.hold.phase, self.hold.place) = (Phase::Releasing, 0);
-        }
-        // Its holder may have died before it could have it done.
-        let is_led = self.hold.in_place || self.hold.entrance != Entrance::AsBefore;
-        let record = self.instances.get(held).ok().filter(|_| is_led);
-        let next = self.walk(machine, held, self.hold.place, |lead| {
-            if let Some(record) = record {
-                lead_into(machine, lead, record);
-            }
-            set(machine, lead.code, LITERAL_QUEUE, own_queue(machine, lead.code));
-        });
-        match next {
-            Some(next) => self.hold.place = next,
-            None => {
-                machine.look_at_stacks(HELD_QUEUE as u16)?;
-                self.hold.held = NO_INSTANCE;
-            }
-        }
-        Ok(next.is_none())
-    }
-
-    /// The same, if its holder is an instance that is dead; whether there was something to release.
-    pub fn release_held_by<M: Machine>(
-        &mut self,
-        machine: &M,
-        dead: InstanceId,
-        entrance: Option<u64>,
-    ) -> bool {
-        self.held().is_some()
-            && self.hold.holder == dead
-            && self.release_step(machine, entrance).is_ok()
-    }
-
-    /// The same, if it is an instance that is gone for good which is held.
-    pub fn release_gone<M: Machine>(&mut self, machine: &M, gone: InstanceId) -> bool {
-        if self.held() != Some(gone) {
-            return false;
-        }
-        self.hold.entrance = Entrance::AsBefore;
-        self.release_step(machine, None).is_ok()
-    }
-
     /// Lets the portals to an instance, some from `place` on, enter it where the record says; where the next step begins, if there
     /// is one. `Busy`: a thread is inside.
     pub fn relink<M: Machine>(
@@ -268,6 +218,7 @@ impl Maker {
         if !self.hold.in_place && !self.is_quiet(machine, held, NO_INSTANCE) {
             return Err(Error::Busy);
         }
+        self.hold.changed = true;
         let next = self.walk(machine, held, at, |lead| lead_into(machine, lead, record));
         self.hold.entrance = Entrance::Unknown;
         Ok(next)

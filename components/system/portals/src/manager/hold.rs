@@ -63,6 +63,15 @@ impl Manager {
         self.maker.release_held_by(machine, dead, self.entrance_of_held())
     }
 
+    /// A step of releasing who is held by nobody any more, before the content goes that has this number; whether there is more. `Busy`: somebody may be in that.
+    pub(super) fn release_left<M: Machine>(
+        &mut self,
+        machine: &M,
+        number: InstanceId,
+    ) -> Result<bool, Error> {
+        self.maker.release_left(machine, number, self.entrance_of_held())
+    }
+
     /// Whether no thread is in a call to an instance, but for those of one client.
     pub fn is_quiet<M: Machine>(
         &self,

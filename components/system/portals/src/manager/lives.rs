@@ -57,6 +57,9 @@ impl Manager {
         instance: InstanceId,
         from: u64,
     ) -> Result<u64, Error> {
+        if self.release_left(machine, instance)? {
+            return Ok(from.max(1));
+        }
         if self.registrations.find_of(instance, |_| true).is_some() {
             return Err(Error::Busy);
         }

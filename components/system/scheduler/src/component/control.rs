@@ -169,6 +169,11 @@ impl<C: Component> interfaces::Supervision for Server<C> {
         }
     }
 
+    fn idle_anew(&self, instance: InstanceId, entry: u64, stack: u64) -> Result<(), Error> {
+        let start = Start { entry, stack, argument: 0 };
+        Self::with(|core| core.idle_anew(instance, start))
+    }
+
     fn alarm(&self, thread: CallerThread) -> Result<(), Error> {
         Self::operation(move |core, now| core.alarm(index(thread), now))
     }

@@ -82,8 +82,50 @@ fn idle() {
         expect("it lives again", (answers(), KEPT.kind(), KEPT.add(7)), (true, Ok(SAME), Ok(7)));
         expect("nothing is left", (package, MEMORY.usage()), (package, before));
     }
+    expect("one that asks for others", replace("kept", "nests"), Ok(()));
+    expect("none of which came", (replace("kept", "same"), KEPT.add(0)), (Ok(()), Ok(7)));
     expect("who may have threads", replace("busy", "same"), Err(Error::NotSupported));
     say!("ok: replaced, and refused");
+}
+
+/// Replaces again and again, while another does.
+fn replace_often(_: u64) {
+    for round in 0..arguments::rounds() {
+        if !is_replaced("kept", ["other", "same"][round as usize % 2]) {
+            expect("replaced beside another", round, u64::MAX);
+        }
+    }
+}
+
+/// It is, or another was just under way.
+fn is_replaced(name: &str, package: &str) -> bool {
+    matches!(REPLACEMENT.replace(name, package, LIMIT_MILLISECONDS), Ok(_) | Err(Error::Busy))
+}
+
+/// Two at a time, of the same or of others, in place and not.
+fn beside_each_other() {
+    expect("it can be replaced", replace("plain", "plain2"), Ok(()));
+    let before = MEMORY.usage();
+    let other = spawn(THREADS, &ONCE, replace_often, 0, 94).expect("a thread");
+    for round in 0..arguments::rounds() {
+        let (name, package) =
+            [("plain", "plain2"), ("kept", "same"), ("kept", "other")][round as usize % 3];
+        if !is_replaced(name, package) {
+            expect("replaced beside another", (name, round), ("", 0));
+        }
+        let loaded = LOADER.load("guest1", "guest");
+        if !matches!(loaded, Ok(_) | Err(Error::Busy)) {
+            expect("loaded beside it", loaded.map(drop), Ok(()));
+        }
+        if loaded.is_ok() && !judge::wait_until(THREADS, || LOADER.unload("guest").is_ok()) {
+            expect("unloaded", round, u64::MAX);
+        }
+    }
+    let _ = other.join();
+    expect("its state", (KEPT.kind().is_ok(), KEPT.add(0)), (true, Ok(7)));
+    expect("it can be replaced", replace("kept", "same"), Ok(()));
+    expect("nothing is left of it", MEMORY.usage(), before);
+    say!("ok: beside each other");
 }
 
 fn replace_kept(_: u64) {
@@ -144,6 +186,7 @@ fn ended() {
 
 fn main() {
     idle();
+    beside_each_other();
     disturbed();
     ended();
     say!("in-place: done");

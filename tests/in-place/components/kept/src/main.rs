@@ -12,7 +12,11 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
     name: "in-place-kept",
-    imports: { memory: interfaces::Memory, threads: interfaces::Threads },
+    imports: {
+        memory: interfaces::Memory,
+        threads: interfaces::Threads,
+        replacement: Option<interfaces::Replacement>,
+    },
     exports: { counter: Counter = SERVER, in_place: interfaces::InPlace = SERVER },
 }
 
@@ -45,6 +49,16 @@ impl interfaces::InPlace for Server {
                     }
                 }
                 Ok(place)
+            }
+            // Before this one is done it asks for another.
+            b"6.0.0" => {
+                let replacement = imports::REPLACEMENT.get().ok_or(Error::NotSupported)?;
+                match [("kept", "same"), ("plain", "plain2")]
+                    .map(|(name, package)| replacement.replace(name, package, 10))
+                {
+                    [Err(Error::Busy), Err(Error::Busy)] => Ok(place),
+                    _ => Err(Error::Malformed),
+                }
             }
             _ => Ok(place),
         }

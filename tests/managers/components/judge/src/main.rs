@@ -172,7 +172,8 @@ fn idle() {
         expect("the old goes on", has("names", "names1"), true);
         expect("it costs nothing more", STATISTICS.usage(), before);
     }
-    expect("who does not offer it", replace("interrupts", "stranger"), Err(Error::NotAllowed));
+    let serves_else = replace("interrupts", "stranger");
+    expect("who serves something else", serves_else.map(drop), Err(Error::VersionMismatch));
     expect("it can be taken back", PORTALS.unregister("judge.stays"), Ok(()));
     expect("all of it", PORTALS.close(semaphore), Ok(()));
     let _ = PORTALS.close(echo.first_portal().into());

@@ -174,7 +174,7 @@ fn main() {
     expect(
         "another is none",
         REPLACEMENT.replace("interrupts", "fixed", 100).map(drop),
-        Err(Error::NotAllowed),
+        Err(Error::VersionMismatch),
     );
     let priority = |number: usize| 20 + (number * 29 % 70) as u8;
     let threads: [_; COUNT] = core::array::from_fn(|number| {

@@ -74,7 +74,7 @@ impl Maker {
 
     /// Whether an instance is held by nobody, and goes on when it has registered its entrance.
     pub fn is_left_held(&self, instance: InstanceId) -> bool {
-        self.is_held_by(NO_INSTANCE, instance)
+        !self.hold.in_place && self.is_held_by(NO_INSTANCE, instance)
     }
 
     /// The portals of a wrap that lead to this server: those by which its interposer calls it on behalf of a client, or, if it is an interposer

@@ -38,6 +38,18 @@ impl World {
         world
     }
 
+    /// What the record says when the state is the successor's.
+    fn keep_state(&mut self) {
+        let layout = &mut self.machine.layout;
+        let mut methods = layout.methods.to_vec();
+        for export in layout.exports.iter().filter(|export| export.instance == SERVER) {
+            let from = export.first_method as usize;
+            let own = &mut methods[from..from + export.method_count as usize];
+            own.iter_mut().for_each(|method| method.entry += BEHIND);
+        }
+        layout.methods = leak(methods);
+    }
+
     fn hold_in_place(&mut self, held: InstanceId) -> Result<(), Error> {
         let World { machine, manager } = self;
         manager.begin_hold(machine, client(HOLDER), held, true)?;
@@ -123,21 +135,62 @@ fn one_client_alone_is_led_to_a_successor_and_back() {
 }
 
 #[test]
+fn the_former_content_stays_until_who_did_not_wait_has_left_it() {
+    // Before and behind the step in which portals are led to the other.
+    for relinked in [None, Some(1), Some(100)] {
+        let mut world = World::with_successor();
+        let [first, essential] = [CLIENT, ESSENTIAL].map(|of| opened(&mut world, of));
+        let before = world.literal_at(ESSENTIAL, essential, LITERAL_ENTRY);
+        world.hold_in_place(SERVER).unwrap();
+        let inside = world.machine.enter(ESSENTIAL, essential);
+        world.keep_state();
+        let mut next = Some(0);
+        for _ in 0..relinked.unwrap_or(0) {
+            let World { machine, manager } = &mut world;
+            next = next.and_then(|place| manager.relink(machine, SERVER, place).unwrap());
+        }
+        world.machine.set_alive(HOLDER, false);
+        world.die(HOLDER);
+        assert_eq!(world.literal_at(ESSENTIAL, essential, LITERAL_ENTRY), before + BEHIND);
+        let queue = |world: &World| world.literal_at(CLIENT, first, LITERAL_QUEUE);
+        assert_eq!(queue(&world), stack_queue(HELD_QUEUE), "they wait: {relinked:?}");
+        let retire = |world: &mut World| {
+            let World { machine, manager } = world;
+            manager.retire_domain(machine, NEXT, 0)
+        };
+        assert_eq!(retire(&mut world), Err(Error::Busy));
+        let World { machine, manager } = &mut world;
+        let held = manager.begin_hold(machine, client(CLIENT), SERVER, true);
+        assert_eq!(held, Err(Error::Busy), "by another");
+        world.machine.leave(inside);
+        assert_eq!(retire(&mut world), Ok(1));
+        while retire(&mut world) == Ok(1) {}
+        assert_ne!(queue(&world), stack_queue(HELD_QUEUE));
+        assert_eq!(world.machine.released.get(), 1, "who waited goes on");
+    }
+}
+
+#[test]
+fn where_nothing_has_changed_nobody_waits_for_who_is_inside() {
+    let mut world = World::with_successor();
+    let [first, essential, holders] = [CLIENT, ESSENTIAL, HOLDER].map(|of| opened(&mut world, of));
+    world.hold_in_place(SERVER).unwrap();
+    world.lead(holders, NEXT).unwrap();
+    let _inside = world.machine.enter(ESSENTIAL, essential);
+    world.machine.set_alive(HOLDER, false);
+    world.die(HOLDER);
+    assert_ne!(world.literal_at(CLIENT, first, LITERAL_QUEUE), stack_queue(HELD_QUEUE));
+    assert_eq!(world.machine.released.get(), 1);
+}
+
+#[test]
 fn the_holders_death_leads_all_where_the_record_says() {
     let mut world = World::with_successor();
     let [first, holders] = [CLIENT, HOLDER].map(|of| opened(&mut world, of));
     let before = world.literal_at(CLIENT, first, LITERAL_ENTRY);
     world.hold_in_place(SERVER).unwrap();
     world.lead(holders, NEXT).unwrap();
-    // As the memory manager does when the state is the successor's.
-    let layout = &mut world.machine.layout;
-    let mut methods = layout.methods.to_vec();
-    for export in layout.exports.iter().filter(|export| export.instance == SERVER) {
-        let from = export.first_method as usize;
-        let own = &mut methods[from..from + export.method_count as usize];
-        own.iter_mut().for_each(|method| method.entry += BEHIND);
-    }
-    layout.methods = leak(methods);
+    world.keep_state();
     world.machine.set_alive(HOLDER, false);
     world.die(HOLDER);
     assert_eq!(world.literal_at(CLIENT, first, LITERAL_ENTRY), before + BEHIND);
