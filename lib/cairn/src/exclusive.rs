@@ -106,26 +106,15 @@ impl<T> RunToCompletion<T> {
         self.claimed.store(self.value.get(), Ordering::Relaxed);
     }
 
-    #[cold]
-    #[inline(never)]
-    fn claim_first(&self) -> *mut T {
-        assert!(!self.was_claimed.load(Ordering::Relaxed), "{NOT_CLAIMED}");
-        self.claim();
-        self.value.get()
-    }
-
-    /// [`RunToCompletion::with`], where whoever comes first claims it.
+    /// [`RunToCompletion::with`], for where an activation may come before any has claimed it: `None` then, or if it is in use.
     #[inline(always)]
-    pub fn with_first<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
-        let mut value = self.claimed.load(Ordering::Relaxed);
-        if value.is_null() {
-            value = self.claim_first();
-        }
+    pub fn try_with<R>(&self, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let value = self.claimed.load(Ordering::Relaxed);
         self.claimed.store(null_mut(), Ordering::Relaxed);
-        // SAFETY: this static's value. Only one activation of this component exists at a time (`claim`), and one that has the value already does not come here.
-        let result = body(unsafe { &mut *value });
+        // SAFETY: as in `with`.
+        let result = body(unsafe { value.as_mut() }?);
         self.claimed.store(value, Ordering::Relaxed);
-        result
+        Some(result)
     }
 
     /// Runs `body` with the value. Panics if `body` asks for the value once more.
@@ -184,15 +173,15 @@ mod tests {
         STATE.admit();
         STATE.with(|value| *value += 1);
         assert_eq!(STATE.with(|value| *value), 2);
-        assert!(catch_unwind(|| STATE.with(|_| STATE.with_first(|_| ()))).is_err(), "in use");
+        assert!(catch_unwind(|| STATE.with(|_| STATE.with(|_| ()))).is_err(), "in use");
         static NESTED: RunToCompletion<u64> = RunToCompletion::new(1);
+        assert_eq!(NESTED.try_with(|_| ()), None, "not claimed");
         NESTED.admit();
-        let nested = || {
-            NESTED.with_first(|_| {
-                NESTED.claim();
-                NESTED.with(|_| ());
-            })
-        };
-        assert!(catch_unwind(nested).is_err(), "claimed again it is in use still");
+        let nested = NESTED.try_with(|_| {
+            // Claimed again it is in use still.
+            NESTED.claim();
+            NESTED.try_with(|_| ())
+        });
+        assert_eq!((nested, NESTED.try_with(|value| *value)), (Some(None), Some(1)));
     }
 }

@@ -75,7 +75,7 @@ impl Dispatcher {
     /// Before the first interrupt that it sees. All sources have priority 0, which never interrupts: a driver opens
     /// its own by its first acknowledgement. A successor leaves those as they are that its predecessor has enabled.
     #[cold]
-    fn begin(&mut self) -> Option<Registers> {
+    fn begin(&mut self) -> Option<()> {
         let record = Record::find()?;
         let header = record.header;
         let sources: &[Source] = record.table(header.interrupts);
@@ -96,35 +96,36 @@ impl Dispatcher {
             }
         }
         self.controller = Some(controller);
-        self.controller
+        Some(())
     }
 
     /// The controller, which is found at first.
     #[inline(always)]
-    fn controller(&mut self) -> Option<Registers> {
-        self.controller.or_else(|| self.begin())
+    fn controller(&mut self) -> Result<Registers, Error> {
+        if self.controller.is_none() {
+            self.begin().ok_or(Error::NotSupported)?;
+        }
+        self.controller.ok_or(Error::NotSupported)
     }
 
     /// A source's driver is no more.
     fn retire(&mut self, source: u32) -> Result<(), Error> {
-        let controller = self.controller().ok_or(Error::NotSupported)?;
-        let plic = Plic(controller, self.claim);
+        let plic = Plic(self.controller()?, self.claim);
         self.sources.retire(&plic, source);
         Ok(())
     }
 
     /// Claims an interrupt; the semaphore of its source.
     #[inline(always)]
-    fn claim(&mut self) -> Option<u16> {
-        let controller = self.controller()?;
-        self.sources.semaphore(controller.read_u32(self.claim))
+    fn claim(&self) -> Option<u16> {
+        self.sources.semaphore(self.controller?.read_u32(self.claim))
     }
 
     /// Opens the source, if it is not open yet, and completes the interrupt that was claimed, if there
     /// is one.
     #[inline(always)]
     fn complete(&mut self, source: u32) -> Result<(), Error> {
-        let controller = self.controller().ok_or(Error::NotSupported)?;
+        let controller = self.controller()?;
         self.sources.semaphore(source).ok_or(Error::BadArgument)?;
         controller.write_u32(PRIORITY + 4 * source as usize, 1);
         controller.write_u32(self.claim, source);
@@ -132,28 +133,41 @@ impl Dispatcher {
     }
 }
 
+/// The first that is seen here, if no driver came before: only a successor's can be.
+#[cold]
+#[inline(never)]
+fn first_external() -> Result<(), Error> {
+    STATE.claim();
+    let _ = STATE.with(Dispatcher::controller)?;
+    match STATE.with(|state| state.claim()) {
+        Some(semaphore) => imports::SIGNALS.signal(semaphore.into()),
+        None => Ok(()),
+    }
+}
+
 impl interfaces::InterruptUpcalls for Server {
     #[inline(always)]
     fn external(&self) -> Result<(), Error> {
-        match STATE.with_first(|state| state.claim()) {
+        match STATE.try_with(|state| state.claim()) {
             // This call does not come back.
-            Some(semaphore) => imports::SIGNALS.signal(semaphore.into()),
-            None => Ok(()),
+            Some(Some(semaphore)) => imports::SIGNALS.signal(semaphore.into()),
+            Some(None) => Ok(()),
+            None => first_external(),
         }
     }
 }
 
 impl interfaces::InterruptControl for Server {
     fn retire(&self, source: u32) -> Result<(), Error> {
-        STATE.with_first(|state| state.retire(source))
+        STATE.claim();
+        STATE.with(|state| state.retire(source))
     }
 }
 
 impl interfaces::Interrupt for Interrupt {
     #[inline(always)]
     fn acknowledge(&self) -> Result<(), Error> {
-        STATE.with_first(|state| {
-            state.complete(u32::try_from(self.0).map_err(|_| Error::BadArgument)?)
-        })
+        STATE.claim();
+        STATE.with(|state| state.complete(u32::try_from(self.0).map_err(|_| Error::BadArgument)?))
     }
 }
