@@ -215,8 +215,11 @@ pub struct Instance {
     pub successor_of: InstanceId,
     /// Who stands between it and its clients from the start; 0: nobody.
     pub wrapped_by: InstanceId,
+    /// Of one that moves: the number of its other place, and of that one its number; 0: it stays where it is. The other place is laid
+    /// out as an instance is, asleep, and never is one: its record says `successor_of`. A move exchanges what both records say of a place.
+    pub other_place: InstanceId,
     /// Not used.
-    pub reserved: [u16; 3],
+    pub reserved: [u16; 2],
     /// If it is started by a call: after so many nanoseconds in which nobody needed it it is ended, or zero.
     pub idle_stop: u64,
     /// Quota of memory, bytes.
@@ -391,6 +394,8 @@ pub struct Portal {
     pub method: u32,
     /// Its code.
     pub code: u64,
+    /// Its code while what it leads to is in the kernel domain, if that moves there; 0: it does not.
+    pub code_in_kernel: u64,
     /// Its specification, padded with zeros.
     pub specification: [u8; 16],
     /// Stack queue that it takes activations from, or `u64::MAX`.

@@ -138,6 +138,7 @@ impl RecordParts {
             export: 0,
             method: method as u32,
             code: made.call,
+            code_in_kernel: 0,
             specification: text,
             queue,
         };
@@ -343,7 +344,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         parent: InstanceId(0),
         successor_of: InstanceId(0),
         wrapped_by: instance.wrapped_by.as_ref().map_or(InstanceId(0), |by| number(**by)),
-        reserved: [0; 3],
+        other_place: InstanceId(0),
+        reserved: [0; 2],
         domain: instance.domain,
         region: instance.region,
         start_address: placed.region,
