@@ -276,6 +276,11 @@ impl Instance {
     pub const fn is_there(&self) -> bool {
         self.number.0 != 0
     }
+
+    /// Whether there is one that the description has: none that was loaded, no content of another, and no other place of one.
+    pub const fn is_described(&self) -> bool {
+        self.is_there() && self.parent.0 == 0 && self.successor_of.0 == 0
+    }
 }
 
 /// A thread that exists from the start.

@@ -97,7 +97,9 @@ impl<'a> Manager<'a> {
         let tables = self.header.free_page_tables;
         self.state.tables.limit(((tables.end - tables.start) / PAGE_SIZE) as usize);
         self.state.sections.begin();
-        for record in self.record.instances.iter().filter(|one| one.is_there()) {
+        let instances = self.record.instances.iter();
+        // The other place of one is laid out and is none.
+        for record in instances.filter(|one| one.is_there() && one.successor_of().0 == 0) {
             // The host tool numbers them from 1, and no more than there are accounts.
             if let Ok(account) = self.state.account(record.number()) {
                 account.describe(self.said(record));

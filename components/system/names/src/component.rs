@@ -47,8 +47,7 @@ impl Directory {
         let record = Record::find().ok_or(Error::NotFound)?;
         let instances: &[Instance] = record.table(record.header.instances);
         // The first call of all can come after something was loaded, and be to add that.
-        let described =
-            instances.iter().filter(|one| one.is_there() && one.parent == InstanceId(0));
+        let described = instances.iter().filter(|one| one.is_described());
         ADDITIONS.domains.begin(described.map(|instance| instance.number));
         Ok(Directory {
             instances,

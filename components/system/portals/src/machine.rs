@@ -48,7 +48,7 @@ impl Layout {
 
     /// Those that the description has. The first call of all can come after another was loaded, and be to add that.
     pub fn described(&self) -> impl Iterator<Item = &'static Instance> {
-        self.instances.iter().filter(|one| one.is_there() && one.parent == InstanceId(0))
+        self.instances.iter().filter(|one| one.is_described())
     }
 
     /// What the record says of an instance that there is, for the manager or not yet.

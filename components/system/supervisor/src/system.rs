@@ -75,8 +75,7 @@ impl System {
 
     /// Takes over from the layout, once.
     pub fn take_over(&self) {
-        let described = |one: &&Instance| one.is_there() && one.parent == InstanceId(0);
-        for record in self.instances.iter().filter(described) {
+        for record in self.instances.iter().filter(|one| one.is_described()) {
             // The host tool numbers them from 1, and no more than there are states.
             let _ = INSTANCES.add_domain(record.number);
         }
@@ -109,12 +108,13 @@ impl System {
         all.iter().filter(is_child)
     }
 
-    /// The instances that were made and never begun, those that end included.
+    /// The instances that were made and never begun, those that end included. The other place of one is not made.
     pub fn made_only(&self) -> impl Iterator<Item = &'static Instance> {
         let is_made = |record: &&Instance| {
             let state = state(record.number);
             let ends = state.phase() == Phase::Retiring && state.started.load(Relaxed) == 0;
-            record.is_there() && (!state.is_present() || ends)
+            let is_loaded = record.is_there() && record.other_place == InstanceId(0);
+            is_loaded && (!state.is_present() || ends)
         };
         self.instances.iter().filter(is_made)
     }

@@ -34,7 +34,7 @@ pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
         threads: Record::find().map_or(0, |record| record.header.free_threads.end as usize),
     });
     C::prepare(core.policy());
-    for instance in instances().iter().filter(|one| one.is_there()) {
+    for instance in instances().iter().filter(|one| one.is_described()) {
         let threads = u8::try_from(instance.threads).unwrap_or(u8::MAX);
         let semaphores = u16::try_from(instance.semaphores).unwrap_or(u16::MAX);
         let locks = u8::try_from(instance.locks).unwrap_or(u8::MAX);
