@@ -8,7 +8,7 @@ use crate::sections;
 use crate::settled::Settled;
 use crate::tables::{self, Root, WRITE};
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
-use cairn_abi::record::{CONTENT_CLIENT_STACK, CONTENT_DMA, Segment};
+use cairn_abi::record::{CONTENT_CLIENT_STACK, CONTENT_DMA, Instance, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
 use core::mem::offset_of;
@@ -68,7 +68,7 @@ impl<'a> Manager<'a> {
         if !self.has_dma(record) {
             return Ok(cursor(PAGES, 0));
         }
-        let next = self.make_anew(instance, at, |one| one.content() == CONTENT_DMA)?;
+        let next = self.make_anew(record, at, |one| one.content() == CONTENT_DMA)?;
         Ok(if next == 0 { cursor(PAGES, 0) } else { cursor(DMA, next) })
     }
 
@@ -106,23 +106,28 @@ impl<'a> Manager<'a> {
     /// One step of making the memory of a dead instance, after [`Manager::release`], as it was at the start.
     /// 0 first, then what it answers, until 0. `but_stacks`: those on which clients' threads run stay as they are.
     pub fn renew(&self, instance: InstanceId, at: u64, but_stacks: bool) -> Result<u64, Error> {
-        self.make_anew(instance, at, |segment| match segment.content() {
+        self.make_anew(self.record(instance)?, at, |segment| match segment.content() {
             CONTENT_CLIENT_STACK => !but_stacks,
             // [`Manager::release`] has done that.
             content => content != CONTENT_DMA,
         })
     }
 
+    /// The same of the other place of an instance, in which nobody is.
+    pub(crate) fn renew_place(&self, other: Entry<Instance>, at: u64) -> Result<u64, Error> {
+        self.make_anew(other, at, |_| true)
+    }
+
     /// One step of making those segments that are chosen as they were at the start.
     fn make_anew(
         &self,
-        instance: InstanceId,
+        record: Entry<Instance>,
         at: u64,
         is_chosen: impl Fn(&Entry<Segment>) -> bool,
     ) -> Result<u64, Error> {
         let (from, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
         let mut left = WORDS_OF_STEP;
-        let root = self.root(instance)?;
+        let (instance, root) = (record.number(), self.root_of(record)?);
         // It goes on where it was, and not with all that are before.
         let renewed = self
             .placed_segments(instance, from)

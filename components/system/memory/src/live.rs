@@ -195,6 +195,7 @@ macro_rules! fields {
 
 fields! {
     Instance: number: InstanceId, domain: DomainId, region: RegionId, leader: InstanceId, parent: InstanceId, next_fellow: InstanceId, successor_of: InstanceId,
+        other_place: InstanceId, package: u64,
         in_kernel: u8, callers_wait: u8, on_demand: u8, run_to_completion: u8, essential: u32, children: u32, recovery_priority: u32,
         start_address: u64, entries: u64, entries_span: u64, memory: u64, memory_used: u64, sections: u64, log: u64, log_size: u64,
         space: Space;
@@ -203,7 +204,7 @@ fields! {
     Export: instance: InstanceId, is_added: u32;
     Method: entry: u64;
     Slot:;
-    Portal: client: InstanceId, export: u32;
+    Portal: client: InstanceId, index: u32, export: u32;
     Thread: instance: InstanceId, idle: u32;
     Device: instance: InstanceId;
     Interrupt: instance: InstanceId;

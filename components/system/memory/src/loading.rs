@@ -10,6 +10,7 @@ mod finish;
 mod fork;
 mod give;
 mod paged;
+mod places;
 mod record;
 mod retire;
 mod succession;

@@ -128,21 +128,24 @@ impl<'a> Manager<'a> {
                 continue;
             };
             let pair = paired.read();
-            for method in 0..export.method_count {
-                let method =
-                    |of: &Export| self.record.methods.get((of.first_method + method) as usize);
-                if let (Some(one), Some(other)) = (method(&export), method(&pair)) {
-                    let entry = one.entry();
-                    one.set(offset_of!(Method, entry), other.entry());
-                    other.set(offset_of!(Method, entry), entry);
-                }
-            }
+            self.exchange_entries(&export, &pair);
             if export.is_added != 0 {
                 let serves = |is: bool, who| if is { who } else { NOBODY };
                 let instance = serves(pair.instance != NOBODY, instance);
                 let successor = serves(export.instance != NOBODY, successor);
                 place.write(&Export { instance, open: pair.open, ..export });
                 paired.write(&Export { instance: successor, open: export.open, ..pair });
+            }
+        }
+    }
+    /// Methods of an export begin where those of another begin with the same methods, and the other way round.
+    pub(super) fn exchange_entries(&self, export: &Export, pair: &Export) {
+        for method in 0..export.method_count {
+            let method = |of: &Export| self.record.methods.get((of.first_method + method) as usize);
+            if let (Some(one), Some(other)) = (method(export), method(pair)) {
+                let entry = one.entry();
+                one.set(offset_of!(Method, entry), other.entry());
+                other.set(offset_of!(Method, entry), entry);
             }
         }
     }

@@ -156,8 +156,12 @@ impl<'a> Manager<'a> {
         if used > record.memory() { Err(Error::Exhausted) } else { Ok(()) }
     }
 
-    /// Exchanges the content of an instance that is dead and [released](Manager::release), and of a whole successor of it. `Busy`: it is not.
+    /// Exchanges the content of an instance that is dead and [released](Manager::release), and of a whole successor of it, or its place and
+    /// its other place. `Busy`: it is not.
     pub fn exchange(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
+        if self.is_other_place(instance, successor) {
+            return self.exchange_places(instance);
+        }
         let number = self.state.numbers.get(successor)?;
         number.take(Stage::Made)?;
         let result = self.exchange_with(instance, successor);
@@ -167,7 +171,9 @@ impl<'a> Manager<'a> {
 
     fn exchange_with(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
         let (ours, theirs) = (self.record(instance)?, self.place(successor)?);
-        if theirs.successor_of() != instance || theirs.memory_used() == 0 {
+        let is_whole = theirs.successor_of() == instance && theirs.memory_used() != 0;
+        // It may have moved since its successor was made.
+        if !is_whole || ours.in_kernel() != 0 && ours.run_to_completion() == 0 {
             return Err(Error::BadArgument);
         }
         if self.gives_way(ours) {
@@ -298,7 +304,7 @@ impl<'a> Manager<'a> {
     }
 
     /// The words of an instance's startup page.
-    pub(super) fn startup(&self, record: Entry<Instance>) -> Result<&'a [AtomicI64], Error> {
+    pub(crate) fn startup(&self, record: Entry<Instance>) -> Result<&'a [AtomicI64], Error> {
         let at = record.start_address() + STARTUP_OFFSET;
         let entry = self.tables.find(self.root_of(record)?, at).ok_or(Error::NotFound)?;
         match self.words(tables::page(entry), PAGE_SIZE) {

@@ -23,7 +23,7 @@ fn an_instance_of_the_description_goes_too() {
     assert!(
         manager.record.activations.iter().all(|one| one.instance() != TWO && one.client() != TWO)
     );
-    let portal = manager.record.portals.get(0).unwrap().read();
+    let portal = manager.record.portals.get(2).unwrap().read();
     assert_eq!((portal.client, portal.export, portal.code), (TWO, u32::MAX, 0));
     let open: Vec<_> = manager.record.exports.iter().map(|one| one.read().open[0]).collect();
     assert_eq!(open[0], 1 << ONE.0, "it was admitted, and may be no more");

@@ -36,6 +36,26 @@ impl World {
         world.manager().begin();
         world
     }
+
+    /// A machine of one instance, whose other place is the second row.
+    pub(crate) fn moving() -> World {
+        let mut world = World::laid_out(2, &[]);
+        world.instances[0].other_place = TWO;
+        let other = &mut world.instances[1];
+        (other.other_place, other.successor_of, other.memory) = (ONE, ONE, 0);
+        (other.in_kernel, other.main, other.stub, other.memory_used) = (1, 64, 8, 2 * PAGE_SIZE);
+        (world.instances[0].children, world.instances[0].main) = (1, 32);
+        for (place, instance) in world.instances.iter_mut().enumerate() {
+            (instance.first_export, instance.export_count) = (place as u32, 1);
+        }
+        extend(&mut world, 1);
+        tables::set_reachable(
+            world.manager().reach_of(world.manager().place(TWO).unwrap()).unwrap(),
+            false,
+        );
+        world.manager().begin();
+        world
+    }
 }
 
 fn extend(world: &mut World, children: u16) {
@@ -48,7 +68,7 @@ fn extend(world: &mut World, children: u16) {
         let (exports, none) = (Entries { first: number, count: 1 }, Entries::default());
         slots.push(Slot {
             exports,
-            methods: none,
+            methods: one,
             segments,
             stacks: none,
             activations: one,
@@ -57,14 +77,20 @@ fn extend(world: &mut World, children: u16) {
     }
     let mut exports: Vec<Export> = Vec::new();
     add(&mut exports, described.into());
-    for (place, export) in exports.iter_mut().enumerate() {
+    let (mut methods, mut text) = (Vec::<Method>::new(), Vec::<u8>::new());
+    add(&mut methods, described.into());
+    for (place, (export, method)) in exports.iter_mut().zip(&mut methods).enumerate() {
+        (export.first_method, export.method_count) = (place as u32, 1);
+        method.entry = data(InstanceId(place as u16 + 1)) + 16;
         (export.name, export.interface) = (name("door"), name("Door"));
         export.instance = InstanceId(place as u16 + 1);
         // The first is for both, the second for anyone.
         export.open = if place == 0 { [1 << ONE.0 | 1 << TWO.0, 0, 0, 0] } else { [u64::MAX; 4] };
     }
-    let portals = [Portal { client: TWO, code: 0x1234, export: 0, ..Portal::new_zeroed() }];
-    let (mut methods, mut text) = (Vec::<Method>::new(), Vec::<u8>::new());
+    let portal =
+        |client, index, code| Portal { client, index, code, export: 0, ..Portal::new_zeroed() };
+    // One has an import that the other has not.
+    let portals = [portal(ONE, 20, 0x1111), portal(ONE, 21, 0x2222), portal(TWO, 21, 0x1234)];
 
     // The kernel's aliases of stacks, which all have.
     let mut tables = world.tables.len() / 512;
@@ -167,6 +193,7 @@ fn extend(world: &mut World, children: u16) {
         }
     };
     write(world.header.exports, exports.as_bytes());
+    write(world.header.methods, methods.as_bytes());
     write(world.header.portals, portals.as_bytes());
     write(world.header.slots, slots.as_bytes());
     for page in 0..SHELF_PAGES {
