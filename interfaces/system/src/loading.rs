@@ -81,6 +81,24 @@ pub trait Replacement {
         package: &str,
         milliseconds: u64,
     ) -> Result<u64, Error>;
+    /// The instance called `name`, which the description lets move, goes on in another place, as a successor of itself: callers only wait. What it keeps and
+    /// what becomes of it if it does not serve there is as with `replace`, and so is the value. After an error it goes on where it was.
+    fn move_to(
+        &self,
+        caller: Caller,
+        name: &str,
+        to: Location,
+        milliseconds: u64,
+    ) -> Result<u64, Error>;
+}
+
+/// Where an instance runs that moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
+pub enum Location {
+    /// In a protection domain of its own.
+    Domain,
+    /// In the kernel domain.
+    Kernel,
 }
 
 /// What a component that has state exports, called `successor` and open to the loader, so that it can be replaced by another version of
@@ -194,6 +212,9 @@ pub trait DomainMemory {
         to: u64,
         pages: u64,
     ) -> Result<(), Error>;
+    /// What an instance has in its other place is as it was at the start, so that its next life begins there at once; nobody is there. `NotSupported`: the
+    /// description does not let it move, or its content came with a package.
+    fn prepare_place(&self, instance: InstanceId) -> Result<(), Error>;
     /// `pages` pages at `address`, the caller's own or of the image's shelf, become the content of a new instance, `offset` bytes
     /// behind the beginning of its region, in a segment of this `content` (a `CONTENT_*` of the record, which says the rights; of the
     /// startup page that of constants). Own pages leave the caller, who reaches them no more; those of the shelf are shared, and nobody
@@ -264,6 +285,10 @@ pub trait DomainPortals {
     /// manager, stands between others and faults, the caller or a copy of it, or some call to it takes no stack of its own. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
     /// be the portal manager, or serve it.
     fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error>;
+    /// The same of an instance whose next life is in its other place, from where it is now: also if that is the kernel domain, where calls that are inside
+    /// are not known to [`DomainPortals::is_quiet`]. Until the release nobody comes between it and others. `NotSupported`: it has no other place, or its pages are a pager's; `Busy`:
+    /// somebody stands between it and others, or has just gone.
+    fn hold_to_move(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
     /// The caller's portals from index `first` on, which it opened to an export of an instance, enter the content of a joined successor of that, or, if `to`
     /// is the instance itself, where the record says.
     fn lead(&self, caller: Caller, first: u64, to: InstanceId) -> Result<(), Error>;
@@ -317,4 +342,10 @@ pub trait InstanceControl {
     fn settle(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
     /// [`InstanceControl::retire`] of all that were made and never begun: their loader has died.
     fn retire_made(&self) -> Result<(), Error>;
+    /// The number of an instance that can move there, and that of its other place, for whose content `exchange` exchanges its own. `Busy`: it is there; `Dead`: it
+    /// does not live; `NotSupported`: the description does not let it move; `VersionMismatch`: its content came with a package.
+    fn movable(&self, name: &str, to: Location) -> Result<(InstanceId, InstanceId), Error>;
+    /// Whether a thread of another instance is inside of one whose callers wait, wherever it is, or may be: who asks again and again learns when the last one
+    /// has left.
+    fn is_inside(&self, instance: InstanceId) -> Result<bool, Error>;
 }

@@ -1,7 +1,7 @@
 //! Entry points.
 
 use super::failure::{Failures, unloading};
-use super::{exchange, fork, load, replace};
+use super::{exchange, fork, load, moving, replace};
 use cairn::fork::Point;
 use cairn::sync::Mutex;
 use cairn::window::{ReadWindow, WriteWindow};
@@ -166,5 +166,17 @@ impl interfaces::Replacement for Server {
         let package = package.text(&mut package_buffer)?;
         let name = name.text(&mut name_buffer)?;
         with(caller, |head, _| replace::replace(head, caller.0, name, package, milliseconds))
+    }
+
+    fn move_to(
+        &self,
+        caller: Caller,
+        name: ReadWindow<'_>,
+        to: interfaces::Location,
+        milliseconds: u64,
+    ) -> Result<u64, Error> {
+        let mut buffer = [0; NAME_SIZE];
+        let name = name.text(&mut buffer)?;
+        with(caller, |_, _| moving::move_to(name, to, milliseconds))
     }
 }

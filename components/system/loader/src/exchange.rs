@@ -10,7 +10,7 @@ use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, Object};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::NAME_SIZE;
-use cairn_interfaces::{Exchange, Successor, SuccessorProxy};
+use cairn_interfaces::{Exchange, Location, Successor, SuccessorProxy};
 // Relaxed: a mark that says nothing of other memory.
 use core::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU16,
@@ -30,16 +30,25 @@ pub struct Job {
     pub(super) successor: InstanceId,
     name: Line<NAME_SIZE>,
     milliseconds: u64,
-    how: Exchange,
+    how: How,
+}
+
+/// What of it is exchanged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// Its content, for a package's.
+    Content(Exchange),
+    /// Its place, for its other one.
+    Place(Location),
 }
 
 impl Job {
-    /// The exchange of the content of an instance, for that under another number.
+    /// The exchange of the content of an instance, or of its place, for that under another number.
     pub fn new(
         (instance, successor): (InstanceId, InstanceId),
         name: &str,
         milliseconds: u64,
-        how: Exchange,
+        how: How,
     ) -> Job {
         let name = Line::of(format_args!("{name}"));
         Job { instance, successor, name, milliseconds, how }
@@ -78,7 +87,7 @@ const _: () = assert!(PART.is_multiple_of(PAGE_SIZE as usize));
 /// Has it done, and waits for it. Whoever waits no longer has it done all the same; whichever content is not in use then goes.
 pub fn run(job: Job) -> Result<u64, Error> {
     if matches!(STAGE.load(Acquire), ASKED_FOR | RUNNING) {
-        give_back(job.successor, job.name());
+        job.give_back();
         return Err(failed(Error::Busy, format_args!("another replacement is under way")));
     }
     JOB.with(|place| *place = Some(job));
@@ -106,14 +115,15 @@ pub fn main() {
     while ASKED.acquire().is_ok() {
         let Some(job) = JOB.with(Option::take) else { continue };
         STAGE.store(RUNNING, Release);
-        IN_PLACE.store(job.how == Exchange::InPlace, Relaxed);
+        IN_PLACE.store(job.is_in_place(), Relaxed);
         REPLACED.store(job.instance.0, Relaxed);
         let done = match job.how {
-            Exchange::Restart => job.exchange(),
-            Exchange::Succession => job.succeed(),
-            Exchange::InPlace => job.exchange_in_place(),
+            How::Content(Exchange::Restart) => job.exchange(),
+            How::Content(Exchange::Succession) => job.succeed(),
+            How::Content(Exchange::InPlace) => job.exchange_in_place(),
+            How::Place(to) => job.prepare_place(to).and_then(|()| job.exchange()),
         };
-        give_back(job.successor, job.name());
+        job.give_back();
         IN_PLACE.store(false, Relaxed);
         REPLACED.store(0, Relaxed);
         OUTCOME.with(|outcome| *outcome = (done, WHY.with(core::mem::take)));
@@ -125,6 +135,22 @@ pub fn main() {
 impl Job {
     pub(super) fn name(&self) -> &str {
         self.name.text()
+    }
+
+    fn is_in_place(&self) -> bool {
+        self.how == How::Content(Exchange::InPlace)
+    }
+
+    /// Takes back what is not in use. Both places are the instance's.
+    fn give_back(&self) {
+        if let How::Content(_) = self.how {
+            give_back(self.successor, self.name());
+        }
+    }
+
+    /// Words for a replacement, or for a move.
+    fn words(&self, of_content: &'static str, of_place: &'static str) -> &'static str {
+        if let How::Content(_) = self.how { of_content } else { of_place }
     }
 
     /// Why it failed.
@@ -201,7 +227,11 @@ impl Job {
     /// Lets callers wait.
     pub(super) fn hold(&self, until: u64) -> Result<(), Error> {
         loop {
-            match DOMAIN_PORTALS.hold(self.instance, self.how == Exchange::InPlace) {
+            let held = match self.how {
+                How::Content(_) => DOMAIN_PORTALS.hold(self.instance, self.is_in_place()),
+                How::Place(_) => DOMAIN_PORTALS.hold_to_move(self.instance),
+            };
+            match held {
                 // Who waited for the last one has not gone on yet.
                 Err(Error::Busy) if now() < until => {
                     self.pause()?;
@@ -209,6 +239,9 @@ impl Job {
                 held => {
                     return held.map_err(|error| {
                         let why = match error {
+                            Error::Busy => {
+                                "a component stands between it and others (`unwrap` it first), or others wait already"
+                            }
                             Error::VersionMismatch => {
                                 "an import of a loaded component leads to what its successor does not serve"
                             }
@@ -221,6 +254,15 @@ impl Job {
         }
     }
 
+    /// Whether the last caller has left. Who calls from one component in the kernel domain to another needs nothing of the portal manager's.
+    fn is_quiet(&self) -> Result<bool, Error> {
+        let is_quiet = DOMAIN_PORTALS.is_quiet(self.instance)?;
+        match self.how {
+            How::Place(Location::Domain) if is_quiet => Ok(!INSTANCES.is_inside(self.instance)?),
+            _ => Ok(is_quiet),
+        }
+    }
+
     /// Waits until the last caller has left.
     pub(super) fn drain(
         &self,
@@ -228,7 +270,7 @@ impl Job {
         until: u64,
     ) -> Result<(), Error> {
         let mut called = false;
-        while !DOMAIN_PORTALS.is_quiet(self.instance)? {
+        while !self.is_quiet()? {
             if now() > until {
                 if let Some(successor) = successor.filter(|_| called) {
                     let _ = successor.proxy().call_home(false);
@@ -270,14 +312,20 @@ impl Job {
             let exchanged = INSTANCES.exchange(instance, other, true, until);
             let served = exchanged.map(drop).map_err(|error| {
                 let why = match error {
-                    Error::Dead => "its successor died",
-                    Error::TimedOut => "its successor did not serve in time",
+                    Error::Dead => self.words("its successor died", "it died there"),
+                    Error::TimedOut => self.words(
+                        "its successor did not serve in time",
+                        "it did not serve there in time",
+                    ),
                     error => error.text(),
                 };
                 self.failed(error, why)
             });
             let replaced = served.and_then(|()| {
-                let why = "its successor does not take its state";
+                let why = self.words(
+                    "its successor does not take its state",
+                    "it does not take its state there",
+                );
                 import(until, false).map_err(|error| self.failed(error, why))?;
                 let why = "its successor does not say where calls go through it";
                 self.enter_between(until).map_err(|error| self.failed(error, why))

@@ -15,6 +15,7 @@ mod machine {
     mod fork;
     mod in_place;
     mod load;
+    mod moving;
     mod replace;
     mod startup;
 }

@@ -1,7 +1,7 @@
 //! The steps of a replacement, up to the exchange: all that can be done while the old content serves.
 
 use super::component::{DOMAIN_MEMORY, HeadBytes, INSTANCES};
-use super::exchange::{self, Job};
+use super::exchange::{self, How, Job};
 use super::failure::failed;
 use super::in_place;
 use super::load::{Place, Source, connect_imports, fill, give_back, lacking};
@@ -12,7 +12,7 @@ use cairn_interfaces::Exchange;
 use cairn_loader::placement::Placement;
 
 /// Longest time that one may take.
-const MILLISECONDS_MAXIMUM: u64 = 60_000;
+pub(super) const MILLISECONDS_MAXIMUM: u64 = 60_000;
 
 /// Replaces the content of the instance called `name` by a package's, at the expense of `parent` as long as both are there. The value is for how
 /// many ticks callers waited.
@@ -53,7 +53,7 @@ pub fn replace(
             }
             Error::NotSupported if in_place => "who keeps its state in place has no heap and no threads, and is alone in a protection domain",
             Error::NotSupported => {
-                "who is in the kernel domain or shares its domain cannot be replaced, nor one without the floating-point unit by one that uses it"
+                "who is in the kernel domain (`move` it first, if it moves) or shares its domain cannot be replaced, nor one without the floating-point unit by one that uses it"
             }
             Error::Busy => "it is being replaced",
             error => lacking(error),
@@ -68,5 +68,5 @@ pub fn replace(
         give_back(number, name);
     })?;
     let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
-    exchange::run(Job::new((instance, number), name, milliseconds, how))
+    exchange::run(Job::new((instance, number), name, milliseconds, How::Content(how)))
 }

@@ -2,6 +2,7 @@
 
 use crate::blame;
 use crate::lasting;
+use crate::moving;
 use crate::printer::Printer;
 use crate::replacing;
 use crate::succession::INTERRUPTS_OFF;
@@ -15,7 +16,7 @@ use cairn::{Caller, Error, InstanceId, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
-use cairn_interfaces::{self as interfaces, Exchange};
+use cairn_interfaces::{self as interfaces, Exchange, Location};
 use cairn_supervisor::instances::{
     BEGIN, CRASH, EXCHANGE, KILL, MEASURE, Phase, RESTART, RETIRE, SETTLE,
 };
@@ -206,6 +207,20 @@ impl interfaces::InstanceControl for Server {
             }
             _ => Err(Error::Dead),
         }
+    }
+
+    fn movable(
+        &self,
+        name: ReadWindow<'_>,
+        to: Location,
+    ) -> Result<(InstanceId, InstanceId), Error> {
+        let record = named(name)?;
+        moving::check(record, to).map(|()| (record.number, record.other_place))
+    }
+
+    fn is_inside(&self, instance: InstanceId) -> Result<bool, Error> {
+        let system = begun()?;
+        Ok(system.is_inside(system.made(instance)?))
     }
 
     fn retire_made(&self) -> Result<(), Error> {

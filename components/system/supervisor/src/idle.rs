@@ -110,7 +110,8 @@ impl System {
         ends && self.instance(leader).is_some_and(|record| !self.is_its_own(index, record))
     }
 
-    fn is_its_own(&self, index: u64, record: &'static Instance) -> bool {
+    /// Whether a thread began in an instance, or in one that lives in its domain.
+    pub fn is_its_own(&self, index: u64, record: &'static Instance) -> bool {
         let home =
             imports::SCHEDULING.thread(index).map_or(InstanceId(0), |thread| self.home(thread));
         self.fellows(record).any(|fellow| fellow.number == home)

@@ -52,8 +52,9 @@ impl System {
         if record.essential != 0 || record.run_to_completion != 0 || instance == own {
             return Err(Error::NotAllowed);
         }
-        // Others that live in its domain, and die with it.
-        let is_alone = record.leader == instance && record.next_fellow == InstanceId(0);
+        // Others that live in its domain, and die with it; what it has in its other place nobody would take back.
+        let is_alone = record.leader == instance
+            && (record.next_fellow, record.other_place) == (InstanceId(0), InstanceId(0));
         if !is_alone || !self.can_silence(instance) || imports::DOMAIN_MEMORY.get().is_none() {
             return Err(Error::NotSupported);
         }

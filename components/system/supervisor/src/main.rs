@@ -14,6 +14,7 @@ mod machine {
     pub mod loading;
     pub mod logs;
     pub mod look;
+    pub mod moving;
     pub mod printer;
     pub mod ready;
     pub mod reason;

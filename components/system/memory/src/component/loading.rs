@@ -69,6 +69,10 @@ impl interfaces::DomainMemory for Server {
         with(|manager| manager.keep_state(successor, (from, to), pages))
     }
 
+    fn prepare_place(&self, instance: InstanceId) -> Result<(), Error> {
+        with(|manager| manager.prepare_place(instance))
+    }
+
     fn give(
         &self,
         caller: Caller,

@@ -60,6 +60,10 @@ impl DomainPortals for Server {
         })
     }
 
+    fn hold_to_move(&self, _: Caller, _: InstanceId) -> Result<(), Error> {
+        Err(Error::NotSupported)
+    }
+
     fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error> {
         let holder = who(caller)?;
         locked(|manager, machine| manager.begin_hold(machine, holder, instance, in_place))?;
