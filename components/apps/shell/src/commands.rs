@@ -33,7 +33,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 34] = [
+static COMMANDS: [Command; 35] = [
     Command {
         name: "help",
         arguments: "",
@@ -265,6 +265,14 @@ static COMMANDS: [Command; 34] = [
         count: (1, 5),
         names: Names::Instances,
         run: loading::replace,
+    },
+    Command {
+        name: "move",
+        arguments: "NAME kernel|domain [within MILLISECONDS]",
+        help: "a component goes on in the kernel or in its domain; its callers wait",
+        count: (1, 4),
+        names: Names::Instances,
+        run: loading::move_to,
     },
     Command {
         name: "bench",

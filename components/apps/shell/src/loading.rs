@@ -1,11 +1,11 @@
-//! Components that come and go: loaded from packages, and unloaded.
+//! Components that come and go: loaded from packages, unloaded, replaced and moved.
 
 use crate::screen::Screen;
 use crate::{control, imports, sandbox};
 use cairn::Error;
 use cairn::abi::text::plain;
 use cairn::environment::startup;
-use cairn_interfaces::LoaderProxy;
+use cairn_interfaces::{LoaderProxy, Location};
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
 
@@ -81,15 +81,56 @@ pub fn replace(words: &[Word], screen: &mut Screen) -> Result {
     };
     // What was said before must not wait behind it.
     screen.flush();
-    match replacement.replace(name, package, milliseconds) {
+    let replaced = replacement.replace(name, package, milliseconds);
+    tell_waited(name, "is replaced", replaced, loader, screen)
+}
+
+/// `move NAME kernel|domain [within MILLISECONDS]`.
+pub fn move_to(words: &[Word], screen: &mut Screen) -> Result {
+    let (Some(loader), Some(replacement)) = (imports::LOADER.get(), imports::REPLACEMENT.get())
+    else {
+        return writeln!(screen, "error: the shell of this system may not move components");
+    };
+    let location = |word: &Word| match word.as_str() {
+        "kernel" => Some(Location::Kernel),
+        "domain" => Some(Location::Domain),
+        _ => None,
+    };
+    let time = |within: &[Word]| match within {
+        [] => Some(MILLISECONDS),
+        [within, time] if within == "within" => time.parse().ok(),
+        _ => None,
+    };
+    let asked = match words {
+        [name, to, within @ ..] => location(to).zip(time(within)).map(|asked| (name, asked)),
+        _ => None,
+    };
+    let Some((name, (to, milliseconds))) = asked else {
+        let expected = "move NAME kernel|domain [within MILLISECONDS]";
+        return writeln!(screen, "error: expected `{expected}`");
+    };
+    screen.flush();
+    let what = match to {
+        Location::Kernel => "is in the kernel",
+        Location::Domain => "is in its domain",
+    };
+    tell_waited(name, what, replacement.move_to(name, to, milliseconds), loader, screen)
+}
+
+/// Says for how many ticks callers waited, or why nothing was done.
+fn tell_waited(
+    name: &Word,
+    what: &str,
+    waited: core::result::Result<u64, Error>,
+    loader: LoaderProxy,
+    screen: &mut Screen,
+) -> Result {
+    match waited {
         Ok(waited) => {
             let base = u128::from(startup().time_base.max(1));
             let microseconds = u128::from(waited) * 1_000_000 / base;
-            writeln!(
-                screen,
-                "{} is replaced; calls waited for {microseconds} us at most",
-                name.as_str()
-            )
+            let name = name.as_str();
+            writeln!(screen, "{name} {what}; calls waited for {microseconds} us at most")
         }
         Err(error) => explain(loader, error, screen),
     }

@@ -196,9 +196,12 @@ impl System {
         }
     }
 
-    /// The name of an instance.
+    /// The name of an instance; where one has been, or will be, that one's.
     pub fn name(&self, instance: InstanceId) -> &'static str {
-        self.instance(instance).map_or("?", |record| name_text(&record.name))
+        let record = self.instance(instance);
+        let is_place = |one: &&Instance| one.other_place == one.successor_of;
+        let whose = record.filter(is_place).and_then(|place| self.instance(place.other_place));
+        whose.or(record).map_or("?", |record| name_text(&record.name))
     }
 
     fn tell(&self, note: &Note) {
