@@ -70,6 +70,7 @@ pub fn connect<'a>(
         .map(|instance| {
             let component = descriptors(&instance.folder);
             match component {
+                None if instance.is_other_place() => {}
                 None => report.push(not_built(instance)),
                 Some(component) if component.is_thread_local && instance.is_in_kernel() => {
                     report.push(has_no_thread_pointer(instance));
@@ -82,17 +83,26 @@ pub fn connect<'a>(
     let packaged: Vec<Option<&Descriptor>> =
         system.packages.iter().map(|package| descriptors(&package.instance.folder)).collect();
     let connector = Connector { system, components };
-    let exports = (0..system.instances.len()).map(|at| connector.exports(at, &mut report));
-    let exports: Vec<Vec<usize>> = exports.collect();
-    let imports = (0..system.instances.len()).map(|at| connector.imports(at, &mut report));
-    let imports = imports.collect();
-    let portals = (0..system.instances.len()).map(|at| connector.portals(at)).collect();
-    let arguments = system.instances.iter().zip(&connector.components);
+    let described = 0..system.described().len();
+    let exports = described.clone().map(|at| connector.exports(at, &mut report));
+    let mut exports: Vec<Vec<usize>> = exports.collect();
+    let imports = described.clone().map(|at| connector.imports(at, &mut report));
+    let mut imports: Vec<Vec<ConnectedImport>> = imports.collect();
+    let mut portals: Vec<Range<usize>> = described.map(|at| connector.portals(at)).collect();
+    let arguments = system.described().iter().zip(&connector.components);
     let arguments = arguments.map(|(instance, component)| match component {
         Some(component) => arguments::check(instance, component, &mut report),
         None => Vec::new(),
     });
-    let arguments = arguments.collect();
+    let mut arguments: Vec<Vec<Value>> = arguments.collect();
+    // Other places have what those have that move there.
+    for index in (0..system.instances.len()).skip(exports.len()) {
+        let own = system.identity(index);
+        exports.push(exports[own].clone());
+        imports.push(imports[own].clone());
+        portals.push(portals[own].clone());
+        arguments.push(arguments[own].clone());
+    }
     let packages = system.packages.iter().zip(&packaged);
     let packages = packages
         .map(|(package, component)| connector.package(package, &packaged, *component, &mut report));
@@ -123,7 +133,10 @@ fn has_no_thread_pointer(instance: &Instance) -> Error {
              that is the thread's frame",
             instance.folder
         ),
-        "write placement = \"domain\", or do without them: in C, errno and what sets it are such",
+        format!(
+            "{}, or do without them: in C, errno and what sets it are such",
+            instance.out_of_kernel()
+        ),
     )
 }
 
@@ -264,7 +277,7 @@ impl<'a> Connector<'a> {
     /// The exports of this system that serve an interface.
     fn candidates(&self, interface: &Interface) -> Vec<String> {
         let mut candidates = Vec::new();
-        for (instance, component) in self.system.instances.iter().zip(&self.components) {
+        for (instance, component) in self.system.described().iter().zip(&self.components) {
             let exports = component.iter().flat_map(|component| &component.exports);
             for export in exports.filter(|e| !e.is_object && e.interface.name == interface.name) {
                 candidates.push(format!("{}.{}", instance.name, export.name));

@@ -75,6 +75,8 @@ pub(crate) struct InstanceDraft {
     pub placement: Option<Located<Placement>>,
     /// Whose domain it is in, if not one of its own.
     pub shares: Option<Shares>,
+    /// Where it says that it moves to the kernel domain while it runs.
+    pub moves: Option<Place>,
     pub accepts_unsafe_code: Located<bool>,
     /// `None`: the default, which depends on the role.
     pub priority: Option<Located<u8>>,

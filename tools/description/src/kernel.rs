@@ -29,6 +29,7 @@ impl System {
                 || self.schedules_in_kernel();
             let instance = &mut self.instances[index];
             if !instance.says_placement
+                && instance.moves.is_none()
                 && is_alone
                 && !is_paged
                 && !is_replaced

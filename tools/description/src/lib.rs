@@ -29,6 +29,7 @@ mod groups;
 mod kernel;
 mod load;
 pub mod model;
+mod moves;
 mod names;
 mod offered;
 mod package;

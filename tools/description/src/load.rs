@@ -8,6 +8,7 @@ use crate::expand;
 use crate::extend;
 use crate::files::{Disk, Files};
 use crate::model::System;
+use crate::moves;
 use crate::names::{list, suggestion};
 use crate::offered;
 use crate::place::{Located, Place, Source};
@@ -83,6 +84,7 @@ pub fn load_packing(
         return Err(failed(report));
     };
     check::check(&mut system, &mut report);
+    moves::add_other_places(&mut system);
     report.into_result(system)
 }
 

@@ -28,7 +28,7 @@ pub struct System {
     pub cancelled_for: u64,
     /// Which instances hold the roles that the nucleus and the tools know.
     pub roles: Roles,
-    /// The instances, in the order of the file. See [`Instance::number`].
+    /// The instances, in the order of the file, and behind them the other places of those that move. See [`Instance::number`].
     pub instances: Vec<Instance>,
     /// What can be loaded while it runs: the tables in the order of the file, then those that only the shelf names.
     pub packages: Vec<Package>,
@@ -62,6 +62,10 @@ pub struct Instance {
     pub placement: Located<Placement>,
     /// Whether the description says where it runs.
     pub says_placement: bool,
+    /// Where the description says that it moves to the kernel domain while it runs.
+    pub moves: Option<Place>,
+    /// Of one that moves: its other place, as an index into [`System::instances`]; of that: whose it is.
+    pub other_place: Option<usize>,
     /// Whether it may run in the kernel domain though it does not forbid unsafe code.
     pub accepts_unsafe_code: Located<bool>,
     /// Priority of its first thread; 255 is the highest.

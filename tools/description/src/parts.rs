@@ -28,17 +28,22 @@ impl System {
         self.instances.len() as u64 + self.children()
     }
 
-    /// How many names each instance may register at run time, then each that can be loaded.
+    /// How many names each instance may register at run time, other places none, then each that can be loaded.
     pub fn names(&self) -> impl Iterator<Item = u64> {
-        let described = self.instances.iter().map(|instance| *instance.names);
+        let described = self.described().iter().map(|instance| *instance.names);
+        let others = self.instances.len() - self.described().len();
         let loadable = (0..self.children()).map(|_| 0);
-        parts(described.chain(loadable), NAMES_MAXIMUM, NAMES_EACH)
+        let mut parts = parts(described.chain(loadable), NAMES_MAXIMUM, NAMES_EACH);
+        let own: Vec<u64> = parts.by_ref().take(self.described().len()).collect();
+        own.into_iter().chain(std::iter::repeat_n(0, others)).chain(parts)
     }
 
     /// How many sections made at run time each instance may map at a time.
     pub fn sections_at_run_time(&self) -> impl Iterator<Item = u64> {
-        let kept = self.instances.iter().map(|instance| *instance.sections_at_run_time);
+        let kept = self.described().iter().map(|instance| *instance.sections_at_run_time);
         let loadable = (self.children() * loadable::SECTIONS_EACH) as usize;
-        parts(kept, SECTIONS_MAXIMUM.saturating_sub(loadable), SECTIONS_EACH)
+        let others = self.instances.len() - self.described().len();
+        let parts = parts(kept, SECTIONS_MAXIMUM.saturating_sub(loadable), SECTIONS_EACH);
+        parts.chain(std::iter::repeat_n(0, others))
     }
 }

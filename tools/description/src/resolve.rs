@@ -277,6 +277,8 @@ impl Resolver<'_> {
             role,
             says_placement: draft.placement.is_some(),
             placement: draft.placement.unwrap_or(Located::new(Placement::Domain, place.clone())),
+            moves: draft.moves,
+            other_place: None,
             accepts_unsafe_code: draft.accepts_unsafe_code,
             recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),
             priority,

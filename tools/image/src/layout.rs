@@ -402,6 +402,10 @@ impl<'a> Layout<'a> {
             name: self.system.instances[index].name.to_string(),
             root: self.placed[index].root.0,
             start_address: self.placed[index].region,
+            other_place: self.system.instances[index]
+                .other_place
+                .filter(|other| *other > index)
+                .map(|other| self.placed[other].region),
             roles: self
                 .system
                 .fellows(index)

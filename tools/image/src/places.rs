@@ -181,6 +181,7 @@ mod tests {
             root: roots[index],
             start_address: region(RegionId(index as u16 + 1)),
             roles: Vec::new(),
+            other_place: None,
             passes: Vec::new(),
         };
         map(1, kernel_region(RegionId(2)), inside, READ);

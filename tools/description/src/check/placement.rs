@@ -8,7 +8,7 @@ use cairn_abi::address::KERNEL_STACK_SIZE;
 /// Whom the description places there.
 pub(super) fn check(system: &System, report: &mut Report) {
     for instance in system.instances.iter().filter(|instance| !instance.is_in_kernel()) {
-        if *instance.accepts_unsafe_code {
+        if *instance.accepts_unsafe_code && instance.moves.is_none() {
             report.push(Error::new(
                 &instance.accepts_unsafe_code.place,
                 format!("`{}` does not run in the kernel domain", instance.name),

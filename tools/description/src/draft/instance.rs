@@ -10,7 +10,7 @@ use crate::arguments;
 use crate::devices::Asked;
 use crate::model::{Access, Cpu, Placement, Restart};
 use crate::names::{NameKind, is_path, nearest};
-use crate::place::Located;
+use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use crate::table::{Table, Value, article};
 use crate::units::show_duration;
@@ -53,6 +53,10 @@ pub(super) fn read_instance(
     };
     let fate = match table.take("fate") {
         Some(value) => value.name(NameKind::Plain, "drivers", report).map(Some),
+        None => Some(None),
+    };
+    let moves = match table.take("moves") {
+        Some(value) => read_moves(&value, report).map(Some),
         None => Some(None),
     };
     let accepts_unsafe_code = match table.take("trust") {
@@ -190,6 +194,7 @@ pub(super) fn read_instance(
         name: name?,
         component: component?,
         placement,
+        moves: moves?,
         accepts_unsafe_code: accepts_unsafe_code?,
         priority: priority?,
         recovery_priority: recovery_priority?,
@@ -358,6 +363,18 @@ fn read_placement(
         }
     };
     Some((Located::new(placement, text.place), None))
+}
+
+/// Where it moves: there is one place beside its own.
+fn read_moves(value: &Value<'_>, report: &mut Report) -> Option<Place> {
+    let places = value.array("[\"kernel\"]", report)?;
+    let read = places.iter().map(|place| place.choice(&[("kernel", ())], report));
+    let read: Option<Vec<_>> = read.collect();
+    if read?.len() != 1 {
+        value.invalid("expected [\"kernel\"]", "write that, or remove the key", report);
+        return None;
+    }
+    Some(value.place())
 }
 
 /// With whom it has one domain.

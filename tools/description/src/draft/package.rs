@@ -13,9 +13,10 @@ use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE};
 use cairn_abi::loadable::LEAVES_EACH;
 
 /// Keys of instances that packages do not have, and why.
-pub(crate) const ABSENT: [(&str, &str); 16] = [
+pub(crate) const ABSENT: [(&str, &str); 17] = [
     ("count", "it can be loaded as often as one wants, under other names"),
     ("placement", "it is loaded into a protection domain of its own"),
+    ("moves", "what is loaded stays in its protection domain"),
     ("fate", "it is loaded into a protection domain of its own"),
     ("trust", "it is loaded into a protection domain of its own"),
     ("stack_group", "its stacks are its own"),

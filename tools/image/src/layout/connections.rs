@@ -47,10 +47,16 @@ impl Layout<'_> {
                     generate::pair(&specification, &crossing, words, address)
                 })?;
                 self.install(client, index, made.call);
+                let code_in_kernel = match self.system.instances[import.target].other_place {
+                    Some(other) => {
+                        self.code_in_kernel((client, other), trust, method, &crossing)?
+                    }
+                    None => 0,
+                };
                 self.record.portal(
                     (client, index),
                     (import.target, import.export, method_index),
-                    &made,
+                    (made.call, code_in_kernel),
                     &text,
                     crossing.queue,
                 );
@@ -74,6 +80,24 @@ impl Layout<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The code of a connection while the server, which moves, is in its other place. It is not installed.
+    fn code_in_kernel(
+        &mut self,
+        (client, other): (usize, usize),
+        trust: Trust,
+        method: &Method,
+        own: &Crossing,
+    ) -> Result<u64, String> {
+        let index = own.index as usize;
+        let Plan { specification, crossing } = self.plan((client, other), trust, method, index)?;
+        let Crossing { limits, source, source_entry, counter, .. } = *own;
+        let crossing = Crossing { limits, source, source_entry, counter, ..crossing };
+        let made = self.code.add(&mut self.memory, |words, address| {
+            generate::pair(&specification, &crossing, words, address)
+        })?;
+        Ok(made.call)
     }
 
     /// What of a section a client's windows show, and the kernel address of its page-table entries, which are an array from now on.
@@ -160,7 +184,11 @@ impl Layout<'_> {
             sources.iter().map(move |source| (position, **source))
         });
         for (position, source) in sources {
-            let semaphore = take(&mut self.next.semaphore);
+            // One that moves has the same ones in its other place.
+            let semaphore = match self.record.semaphore(source) {
+                Some(semaphore) => semaphore,
+                None => take(&mut self.next.semaphore),
+            };
             let first = self.placed[client].next_portal;
             self.connect_semaphore(client, semaphore, first)?;
             let interface = self.served(dispatcher, "Interrupt")?;
@@ -231,7 +259,7 @@ impl Layout<'_> {
         method: &Method,
         index: usize,
     ) -> Result<Plan, String> {
-        let ends = (record::instance(self, client), record::instance(self, server));
+        let ends = (record::end(self, client), record::end(self, server));
         let mut plan = cairn_portal::plan(&ends.0, &ends.1, trust);
         plan.specification = plan
             .specification
@@ -240,7 +268,7 @@ impl Layout<'_> {
         if plan.specification.takes_activation() {
             plan.crossing.take_from(self.queue(client, server)? as usize);
         }
-        if self.system.counting {
+        if self.system.counting && !self.system.instances[server].is_other_place() {
             plan.crossing.counter = self.counter()?;
         }
         plan.crossing.entry = self.placed[server].image + method.entry;
@@ -261,8 +289,9 @@ impl Layout<'_> {
         }
     }
 
-    /// The stack queue of a server for a client: its quota of activations.
+    /// The stack queue of a server for a client, wherever that is: its quota of activations.
     fn queue(&mut self, client: usize, server: usize) -> Result<u64, String> {
+        let client = self.system.identity(client);
         if let Some(queue) = self.queues.get(&(client, server)) {
             return Ok(*queue);
         }

@@ -88,7 +88,7 @@ impl Areas {
         let counters = if system.counting { COUNTER_PAGES * PAGE_SIZE } else { 0 };
         let counters = Area::new(memory, COUNTERS, counters);
         let stacks = |instance: &Instance| u64::from(instance.stacks.count) + 1;
-        let activations = system.instances.iter().map(stacks).sum::<u64>()
+        let activations = system.described().iter().map(stacks).sum::<u64>()
             + system.children() * u64::from(ACTIVATIONS_EACH)
             + SPARE_ACTIVATIONS;
         let mut areas = [
@@ -124,9 +124,9 @@ impl Areas {
 
 /// Page tables that are left for run time.
 pub(super) fn spare_page_tables(system: &System) -> u64 {
-    let kept = system.instances.iter().map(|instance| u64::from(*instance.sections_at_run_time));
+    let kept = system.described().iter().map(|instance| u64::from(*instance.sections_at_run_time));
     let loadable = system.children() * loadable::SECTIONS_EACH;
-    system.instances.len() as u64 * SECTIONS_EACH as u64 + kept.sum::<u64>() + loadable
+    system.described().len() as u64 * SECTIONS_EACH as u64 + kept.sum::<u64>() + loadable
 }
 
 /// Domains with the kernel's, which has number 0.

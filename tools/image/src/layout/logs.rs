@@ -33,10 +33,15 @@ impl Layout<'_> {
         // What the kernel domain maps, user mode does not: each has its own.
         let (zeros, zeros_of_kernel) = (self.memory.pages(1), self.memory.pages(1));
         let mut logs = Logs { physical: self.memory.end(), none: zeros, ..Logs::default() };
-        for (instance, placed) in self.system.instances.iter().zip(&self.placed) {
+        for (index, placed) in self.placed.iter().enumerate() {
+            let instance = &self.system.instances[index];
             let size = if has_reader { *instance.log_size } else { 0 };
-            logs.each.push(Log { from: logs.size, size });
-            logs.size += size;
+            let is_other_place = instance.is_other_place();
+            let log = match is_other_place {
+                true => logs.each[self.system.identity(index)],
+                false => Log { from: logs.size, size },
+            };
+            logs.each.push(log);
             let address = placed.region + LOG_OFFSET;
             if size == 0 {
                 let zeros = if instance.is_in_kernel() { zeros_of_kernel } else { zeros };
@@ -49,8 +54,12 @@ impl Layout<'_> {
                 )?;
                 continue;
             }
-            let physical = self.memory.pages(size / PAGE_SIZE);
-            self.memory.store(physical + 8 * LEVEL as u64, instance.log.into());
+            if !is_other_place {
+                logs.size += size;
+                let physical = self.memory.pages(size / PAGE_SIZE);
+                self.memory.store(physical + 8 * LEVEL as u64, instance.log.into());
+            }
+            let physical = logs.physical + log.from;
             let rights = placed.reach | READ | WRITE;
             self.tables.map_range(
                 &mut self.memory,

@@ -13,7 +13,6 @@ use cairn_abi::{InstanceId, domain, semaphore, startup};
 use cairn_description::model::{self, Open, Restart};
 
 use cairn_loader::interface_text::MethodText;
-use cairn_portal::Generated;
 use std::collections::HashMap;
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
@@ -100,9 +99,19 @@ impl RecordParts {
         portal: usize,
     ) {
         self.interrupt_portals.entry(device).or_insert((portal as u64, 0)).1 += 1;
+        if self.semaphore(source).is_some() {
+            // It is said of one that moves; its portals are at the same indexes.
+            return;
+        }
         let semaphore = semaphore as u32;
         let portal = portal as u16;
         self.interrupts.push(Interrupt { source, semaphore, instance, portal, reserved: [0; 2] });
+    }
+
+    /// The semaphore of a source.
+    pub fn semaphore(&self, source: u32) -> Option<u64> {
+        let interrupt = self.interrupts.iter().find(|one| one.source == source)?;
+        Some(interrupt.semaphore.into())
     }
 
     pub fn interrupt_portals(&self, instance: usize, position: usize) -> (u64, u64) {
@@ -121,7 +130,7 @@ impl RecordParts {
         &mut self,
         (client, index): (usize, usize),
         (server, export, method): (usize, usize, usize),
-        made: &Generated,
+        (code, code_in_kernel): (u64, u64),
         specification: &str,
         queue: u64,
     ) {
@@ -137,8 +146,8 @@ impl RecordParts {
             index: index as u32,
             export: 0,
             method: method as u32,
-            code: made.call,
-            code_in_kernel: 0,
+            code,
+            code_in_kernel,
             specification: text,
             queue,
         };
@@ -329,7 +338,10 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     let mut to_completion = [Some(roles.scheduler), roles.interrupts].into_iter().flatten();
     let in_kernel = to_completion.all(|index| layout.system.instances[index].is_in_kernel());
     let number = |index: usize| layout.system.instances[index].number;
-    let log = layout.logs.each.get(index).copied().unwrap_or_default();
+    let (identity, is_other_place) = (layout.system.identity(index), instance.is_other_place());
+    // Of what is promised nothing is another place's.
+    let log = layout.logs.each.get(index).filter(|_| !is_other_place);
+    let log = log.copied().unwrap_or_default();
     let next_fellow = layout.system.fellows(index).find(|fellow| *fellow > index);
     Instance {
         name: name(&instance.name),
@@ -342,9 +354,9 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         next_fellow: next_fellow.map_or(InstanceId(0), number),
         children: *instance.children,
         parent: InstanceId(0),
-        successor_of: InstanceId(0),
+        successor_of: if is_other_place { number(identity) } else { InstanceId(0) },
         wrapped_by: instance.wrapped_by.as_ref().map_or(InstanceId(0), |by| number(**by)),
-        other_place: InstanceId(0),
+        other_place: instance.other_place.map_or(InstanceId(0), number),
         reserved: [0; 2],
         domain: instance.domain,
         region: instance.region,
@@ -367,7 +379,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         export_count: component.descriptor.exports.len() as u32,
         run_to_completion: if !runs_to_completion { 0 } else { 1 + u8::from(in_kernel) },
         in_kernel: instance.is_in_kernel().into(),
-        memory: *instance.memory,
+        memory: if is_other_place { 0 } else { *instance.memory },
         memory_used: placed.memory_used,
         log: log.from,
         log_size: log.size,
@@ -392,6 +404,12 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     }
 }
 
+/// The same as an end of crossings: of another place with the number of the one whose it is.
+pub(super) fn end(layout: &Layout, index: usize) -> Instance {
+    let number = layout.system.instances[layout.system.identity(index)].number;
+    Instance { number, ..instance(layout, index) }
+}
+
 /// Exports with their methods, whose meanings are put behind the other names, and which are whose. An instance with a successor that serves more has room for that
 /// behind its own, and they stand behind all others': no look for an interface finds first what is added.
 fn exports(
@@ -411,7 +429,9 @@ fn exports(
             let described = layout.connected.exports[index].iter().position(|at| *at == position);
             let described = described.map(|at| &instance.exports[at]);
             let mut open = [0; INSTANCES_MAXIMUM / 64];
-            match described.map(|described| &described.open) {
+            // Nobody opens another place.
+            let policy = described.filter(|_| !instance.is_other_place());
+            match policy.map(|described| &described.open) {
                 Some(Open::Anyone) => open = [u64::MAX; INSTANCES_MAXIMUM / 64],
                 Some(Open::Instances(allowed)) => {
                     for allowed in allowed {

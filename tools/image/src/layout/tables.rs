@@ -32,12 +32,13 @@ impl Layout<'_> {
             let field = |offset: i64| table.wrapping_add_signed(offset);
             self.memory.store(field(FIELD_SPACE), self.placed[index].space.word());
             self.memory.store(field(FIELD_NUMBER), self.placed[index].domain.into());
-            self.memory.store(field(FIELD_ALIVE), 1);
+            let is_alive = !self.system.instances[index].is_other_place();
+            self.memory.store(field(FIELD_ALIVE), is_alive.into());
             if self.system.instances[index].is_in_kernel() {
                 self.fill_kernel_words(index)?;
             }
-            let name = descriptor::name(&self.system.instances[index].name);
-            self.memory.write(field(FIELD_NAME), &name);
+            let name = &self.system.instances[self.system.identity(index)].name;
+            self.memory.write(field(FIELD_NAME), &descriptor::name(name));
 
             for (portal, kind) in [
                 (PORTAL_OWN_DOMAIN, ShortCircuit::OwnDomain),
@@ -102,7 +103,7 @@ impl Layout<'_> {
 
     /// An instance as an end of a crossing.
     pub(super) fn end(&self, index: usize) -> End {
-        End::of(&record::instance(self, index))
+        End::of(&record::end(self, index))
     }
 
     /// Puts a portal's code into an instance's table.
