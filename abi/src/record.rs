@@ -277,6 +277,11 @@ impl Instance {
         self.number.0 != 0
     }
 
+    /// Whether it is none, but where one can be that moves.
+    pub const fn is_other_place(&self) -> bool {
+        self.other_place.0 != 0 && self.successor_of.0 == self.other_place.0
+    }
+
     /// Whether there is one that the description has: none that was loaded, no content of another, and no other place of one.
     pub const fn is_described(&self) -> bool {
         self.is_there() && self.parent.0 == 0 && self.successor_of.0 == 0
@@ -405,6 +410,13 @@ pub struct Portal {
     pub specification: [u8; 16],
     /// Stack queue that it takes activations from, or `u64::MAX`.
     pub queue: u64,
+}
+
+impl Portal {
+    /// Whether this is its code, wherever what it leads to is.
+    pub const fn is_code(&self, code: u64) -> bool {
+        code != 0 && (code == self.code || code == self.code_in_kernel)
+    }
 }
 
 /// An activation, from which the stack queues are made again at a restart.

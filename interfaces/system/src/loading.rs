@@ -286,8 +286,8 @@ pub trait DomainPortals {
     /// be the portal manager, or serve it.
     fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error>;
     /// The same of an instance whose next life is in its other place, from where it is now: also if that is the kernel domain, where calls that are inside
-    /// are not known to [`DomainPortals::is_quiet`]. Until the release nobody comes between it and others. `NotSupported`: it has no other place, or its pages are a pager's; `Busy`:
-    /// somebody stands between it and others, or has just gone.
+    /// are not known to [`DomainPortals::is_quiet`]. Until the release nobody comes between it and others. `NotSupported`: it has no other place, or its pages are a pager's; `NotAllowed`:
+    /// somebody stands between it and others; `Busy`: somebody did, and calls are on their way.
     fn hold_to_move(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
     /// The caller's portals from index `first` on, which it opened to an export of an instance, enter the content of a joined successor of that, or, if `to`
     /// is the instance itself, where the record says.

@@ -239,8 +239,9 @@ impl Job {
                 held => {
                     return held.map_err(|error| {
                         let why = match error {
-                            Error::Busy => {
-                                "a component stands between it and others (`unwrap` it first), or others wait already"
+                            Error::Busy => "others wait already",
+                            Error::NotAllowed => {
+                                "a component stands between it and others: `unwrap` it first"
                             }
                             Error::VersionMismatch => {
                                 "an import of a loaded component leads to what its successor does not serve"

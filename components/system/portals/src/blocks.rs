@@ -75,6 +75,27 @@ pub struct Code {
 impl Code {
     /// None.
     pub const NONE: Code = Code { start: 0, granules: 0, queue: u16::MAX };
+    /// None, in zeros.
+    const UNUSED: Code = Code { start: 0, granules: 0, queue: 0 };
+}
+
+/// The code of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forms {
+    /// Of calls of its server where that is, or, if that moves, while it is in its domain.
+    pub code: Code,
+    /// Of one whose server moves: while that is in the kernel domain.
+    pub in_kernel: Code,
+}
+
+impl Forms {
+    /// None.
+    pub const NONE: Forms = Forms::of(Code::NONE);
+
+    /// Of calls of a server that stays where it is.
+    pub const fn of(code: Code) -> Forms {
+        Forms { code, in_kernel: Code::NONE }
+    }
 }
 
 /// A block.
@@ -99,7 +120,7 @@ pub struct Block {
     pub count: u8,
     /// The first of them.
     first: u16,
-    code: Code,
+    forms: Forms,
     /// The client's next block, or the next free one.
     next: u16,
     /// Its neighbours among the blocks of the same maker.
@@ -119,7 +140,7 @@ impl Block {
         is_import: false,
         count: 0,
         first: 0,
-        code: Code::NONE,
+        forms: Forms::NONE,
         next: NONE,
         next_made: NONE,
         previous_made: NONE,
@@ -128,7 +149,7 @@ impl Block {
     /// One that was never in use: zeros, so that it takes no room in the image.
     const UNUSED: Block = Block {
         kind: Kind::Export(0),
-        code: Code { start: 0, granules: 0, queue: 0 },
+        forms: Forms { code: Code::UNUSED, in_kernel: Code::UNUSED },
         next: 0,
         next_made: 0,
         previous_made: 0,
@@ -143,6 +164,11 @@ impl Block {
     /// Where it is in its life.
     pub fn state(&self) -> State {
         self.state
+    }
+
+    /// Its code.
+    pub fn forms(&self) -> Forms {
+        self.forms
     }
 
     /// The first of its indexes.
@@ -261,8 +287,8 @@ impl Blocks {
 
     /// Adds an open block where there is [room](Blocks::room), or entries [are free](Blocks::are_free); the caller then writes the entries.
     /// The value is its place.
-    pub fn add(&mut self, first: usize, wanted: &Wanted, code: Code) -> usize {
-        self.take(first, wanted, State::Open, code)
+    pub fn add(&mut self, first: usize, wanted: &Wanted, forms: Forms) -> usize {
+        self.take(first, wanted, State::Open, forms)
     }
 
     /// Takes entries of what [`Blocks::room`] answered for what is no block.
@@ -283,11 +309,11 @@ impl Blocks {
         self.reservations += 1;
         let word = first as u64 | self.reservations << INDEX_BITS;
         let wanted = Wanted { kind: Kind::Object(export, word), ..*wanted };
-        self.take(first, &wanted, State::Reserved, Code::NONE);
+        self.take(first, &wanted, State::Reserved, Forms::NONE);
         Ok(word)
     }
 
-    fn take(&mut self, first: usize, wanted: &Wanted, state: State, code: Code) -> usize {
+    fn take(&mut self, first: usize, wanted: &Wanted, state: State, forms: Forms) -> usize {
         let place = match self.free {
             NONE => {
                 self.end += 1;
@@ -306,7 +332,7 @@ impl Blocks {
         account.held += 1;
         let ends = Block { client, domain, server, owner, ..Block::FREE };
         let block = Block { state, kind, count, is_import, ..ends };
-        self.slots[place] = Block { first, code, next, ..block };
+        self.slots[place] = Block { first, forms, next, ..block };
         self.enter_made(place);
         place
     }
@@ -412,10 +438,15 @@ impl Blocks {
     }
 
     /// Puts an object into a reservation; the caller then writes the entries.
-    pub fn fill(&mut self, place: usize, kind: Kind, code: Code) {
+    pub fn fill(&mut self, place: usize, kind: Kind, forms: Forms) {
         let block = &mut self.slots[place];
         debug_assert_eq!(block.state, State::Reserved);
-        (block.state, block.kind, block.code) = (State::Open, kind, code);
+        (block.state, block.kind, block.forms) = (State::Open, kind, forms);
+    }
+
+    /// Takes the code of a block whose server moves for calls into the kernel domain: the caller has cleared its entries.
+    pub fn take_in_kernel(&mut self, place: usize) -> Code {
+        core::mem::replace(&mut self.slots[place].forms.in_kernel, Code::NONE)
     }
 
     /// Ends a block for others' reasons: the caller has cleared its entries, the client keeps the indexes. The value is
@@ -423,7 +454,7 @@ impl Blocks {
     pub fn end(&mut self, place: usize) -> Code {
         let block = &mut self.slots[place];
         block.state = State::Ended;
-        core::mem::replace(&mut block.code, Code::NONE)
+        core::mem::replace(&mut block.forms.code, Code::NONE)
     }
 
     /// Gives a block up for its holder, with its indexes: the caller has cleared its entries.

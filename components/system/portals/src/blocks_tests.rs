@@ -17,8 +17,8 @@ fn wanted(client: u16, count: usize) -> Wanted {
     }
 }
 
-fn code(start: u16) -> Code {
-    Code { start, granules: 10, queue: u16::MAX }
+fn code(start: u16) -> Forms {
+    Forms::of(Code { start, granules: 10, queue: u16::MAX })
 }
 
 /// Instances 1 to 5, in domains 6 to 10, with all entries behind the first import.
@@ -39,7 +39,7 @@ fn an_index_is_its_holders_until_it_gives_it_up() {
     let mut blocks = blocks();
     let (one, two) = (add(&mut blocks, 1, 4), add(&mut blocks, 1, 4));
     assert_eq!((blocks.get(one).first(), blocks.get(two).first()), (16, 20));
-    assert_eq!(blocks.end(one), code(160));
+    assert_eq!(blocks.end(one), code(160).code);
     assert_eq!(
         (blocks.get(one).state(), blocks.open_at(InstanceId(1), 17).is_none()),
         (State::Ended, true)

@@ -107,7 +107,7 @@ fn describe_entry(
     }
     let code = manager.original(memory, client.number, index);
     if let Some(connection) = layout.connection(client.number, index)
-        && connection.code == code
+        && connection.is_code(code)
     {
         let export = layout.exports.get(connection.export as usize)?;
         let method = layout.methods_of(export).get(connection.method as usize);

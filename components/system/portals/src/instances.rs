@@ -27,6 +27,14 @@ impl Instances {
         Ok(())
     }
 
+    /// The record is elsewhere.
+    #[cfg(test)]
+    pub(crate) fn renew(&mut self, layout: &Layout) {
+        for record in self.0.iter_mut().flatten() {
+            *record = &layout.instances[record.number.index() - 1];
+        }
+    }
+
     /// Forgets one: its number can be another's.
     pub fn remove(&mut self, number: InstanceId) {
         if let Some(place) = self.0.get_mut(number.index()) {

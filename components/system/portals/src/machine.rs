@@ -51,6 +51,11 @@ impl Layout {
         self.instances.iter().filter(|one| one.is_described())
     }
 
+    /// The places where instances are that move, but for those in which they are now.
+    pub fn other_places(&self) -> impl Iterator<Item = &'static Instance> {
+        self.instances.iter().filter(|one| one.is_other_place())
+    }
+
     /// What the record says of an instance that there is, for the manager or not yet.
     pub fn instance(&self, number: InstanceId) -> Result<&'static Instance, Error> {
         let place = number.index().checked_sub(1).ok_or(Error::BadArgument)?;

@@ -1,5 +1,6 @@
 //! How a block of portals is made, filled and closed.
 
+mod begin;
 mod between;
 mod copies;
 mod domain;
@@ -9,14 +10,17 @@ mod exchange;
 mod faults;
 mod grants;
 mod hold;
+mod leads;
 mod paged;
+mod places;
 mod repoint;
 mod retire;
 mod rules;
+mod unwrap;
 pub(crate) mod wrap;
 
 use crate::area::GRANULE;
-use crate::blocks::{Blocks, Code, Kind, NO_INSTANCE, Wanted};
+use crate::blocks::{Blocks, Code, Forms, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target, with_letters, write};
 use crate::grants::Grants;
 use crate::instances::Instances;
@@ -24,7 +28,6 @@ use crate::machine::{Layout, Machine, Published};
 use crate::pools::Pools;
 use crate::refusals::{Missing, Refusal, Refusals};
 use crate::returns::{self, List};
-use crate::shares::clients;
 use crate::templates::{Half, InUse, Places, Recipe, Templates};
 use crate::wraps::Wraps;
 use cairn_abi::address::{COUNTERS, PAGE_SIZE};
@@ -46,6 +49,7 @@ use exchange::Exchanges;
 #[cfg(test)]
 pub(crate) use faults::LONGEST as LONGEST_FAULT;
 use hold::Hold;
+pub use hold::Purpose;
 
 /// End of the call counters' memory.
 pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
@@ -88,54 +92,6 @@ impl Maker {
         next_counter: 0,
         faults: faults::Room::EMPTY,
     };
-
-    /// Takes over from the layout, as instance `own`. `next_counter` is the first call counter that no portal
-    /// has.
-    // What it needs for a moment is not on the stack below which the first portals are made.
-    #[inline(never)]
-    pub fn begin<M: Machine>(
-        &mut self,
-        machine: &M,
-        own: InstanceId,
-        scheduler: InstanceId,
-        next_counter: u64,
-    ) -> Result<(), Error> {
-        let layout = machine.layout();
-        let connections = layout.portals.iter().filter_map(|portal| {
-            let export = layout.exports.get(portal.export as usize)?;
-            Some((portal.client, export.instance))
-        });
-        let clients = clients(connections, own);
-        let is_client = |instance: InstanceId| clients.get(instance.index()) == Some(&true);
-        self.pools.begin(machine, is_client);
-        (self.own, self.scheduler, self.next_counter) = (own, scheduler, next_counter);
-        layout
-            .described()
-            .try_for_each(|instance| self.add_domain(machine, instance, is_client(instance.number)))
-    }
-
-    /// Adds an instance, and with the first of a domain the portals that are in its table. A client has a part of what
-    /// portals are made from.
-    pub fn add_domain<M: Machine>(
-        &mut self,
-        machine: &M,
-        record: &'static Instance,
-        is_client: bool,
-    ) -> Result<(), Error> {
-        self.instances.add(record)?;
-        if is_client && let Err(error) = self.pools.add_client(record) {
-            self.instances.remove(record.number);
-            return Err(error);
-        }
-        self.refusals.forget(record.number);
-        if self.instances.is_alone(record) {
-            let (no_portal, size) =
-                (machine.layout().header.no_portal, machine.layout().tables().entries());
-            let is_taken = |index: &usize| machine.entry(record.domain, *index) != no_portal;
-            self.blocks.add_table(record.domain, size, (0..size).filter(is_taken));
-        }
-        Ok(())
-    }
 
     /// The instances that there are.
     pub fn instances(&self) -> &Instances {
@@ -183,6 +139,11 @@ impl Maker {
     }
 
     #[cfg(test)]
+    pub(crate) fn instances_mut(&mut self) -> &mut Instances {
+        &mut self.instances
+    }
+
+    #[cfg(test)]
     pub(crate) fn pools_mut(&mut self) -> &mut Pools {
         &mut self.pools
     }
@@ -214,7 +175,7 @@ impl Maker {
         let layout = machine.layout();
         let connection = layout.connection(client, index).ok_or(Error::NoPortal)?;
         // The client, its server, or what this led to can be another than the layout's.
-        let leads = self.original(machine, client, index) == connection.code;
+        let leads = connection.is_code(self.original(machine, client, index));
         let export = layout.exports.get(connection.export as usize).filter(|_| leads);
         Ok(export.ok_or(Error::NoPortal)?.instance)
     }
@@ -250,9 +211,9 @@ impl Maker {
         self.within_share(client)?;
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
-        let (code, published) = self.generate(machine, ends, target, first, &method, calls)?;
+        let (forms, published) = self.generate(machine, ends, target, first, &method, calls)?;
         let wanted = Wanted { kind, client, domain, server, owner, count, is_import };
-        let place = self.blocks.add(first, &wanted, code);
+        let place = self.blocks.add(first, &wanted, forms);
         // A portal that is measured stays as it is.
         if kind != Kind::Export(u32::MAX) && self.has_rules() {
             self.wrap_made(machine, (place, false, 0), &method, calls)?;
@@ -282,9 +243,9 @@ impl Maker {
         let ends = (self.living(machine, block.client)?, self.living(machine, target.server)?);
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..block.count.into()).ok_or(Error::TooLarge)?;
-        let (code, published) =
+        let (forms, published) =
             self.generate(machine, ends, target, block.first(), &method, calls)?;
-        self.blocks.fill(place, target.kind, code);
+        self.blocks.fill(place, target.kind, forms);
         if self.has_rules() {
             self.wrap_made(machine, (place, true, 0), &method, calls)?;
         }
@@ -302,8 +263,28 @@ impl Maker {
         first: usize,
         method: impl Fn(usize) -> Entry,
         calls: &mut [u64],
+    ) -> Result<(Forms, Published), Error> {
+        let (caller, callee) = ends;
+        if callee.other_place != NO_INSTANCE {
+            return self.generate_forms(machine, ends, target, first, &method, calls);
+        }
+        let ends = (caller, callee, callee);
+        let (code, published) = self.generate_form(machine, ends, target, first, method, calls)?;
+        Ok((Forms::of(code), published))
+    }
+
+    /// The same of calls of one who is at the place that `callee` says; `server` is the record of the instance.
+    fn generate_form<M: Machine>(
+        &mut self,
+        machine: &M,
+        (caller, callee, server): (&Instance, &Instance, &Instance),
+        target: &Target,
+        first: usize,
+        method: impl Fn(usize) -> Entry,
+        calls: &mut [u64],
     ) -> Result<(Code, Published), Error> {
         let mut code = Code::NONE;
+        let ends = (caller, callee, server);
         let made = self.generate_with(machine, (ends, target), first, method, calls, &mut code);
         if made.is_err() {
             self.pools.left(code.queue);
@@ -315,7 +296,7 @@ impl Maker {
     fn generate_with<M: Machine>(
         &mut self,
         machine: &M,
-        ((caller, callee), target): ((&Instance, &Instance), &Target),
+        ((caller, callee, server), target): ((&Instance, &Instance, &Instance), &Target),
         first: usize,
         method: impl Fn(usize) -> Entry,
         calls: &mut [u64],
@@ -337,7 +318,7 @@ impl Maker {
         crossing.counter = self.counters(layout, calls.len());
 
         // Templates first, and where the portals lead back, in the place of their own addresses.
-        let (mut in_use, mut size) = (InUse::default(), 0);
+        let (mut in_use, mut size) = (InUse::default(), places::table_size(server, calls.len()));
         let recipe = Recipe::of(target.kind, specification, crossing);
         let known = self.templates.recall(&recipe);
         let mut places = known.unwrap_or(Places::NONE);
@@ -357,8 +338,8 @@ impl Maker {
             if template.shape != shape {
                 shape = template.shape;
                 if template.takes_activation && code.queue == u16::MAX {
-                    let missing = Missing::Stacks(callee.number);
-                    let queue = self.pools.queue(machine, client, callee);
+                    let missing = Missing::Stacks(server.number);
+                    let queue = self.pools.queue(machine, client, server);
                     code.queue = queue.map_err(|error| self.refuse(client, missing, error))?;
                     crossing.take_from(code.queue.into());
                 }
@@ -383,7 +364,7 @@ impl Maker {
 
         let mut address = layout.granule(code.start);
         let mut literals = call_literals(crossing, 0);
-        if self.holds(client, callee.number) {
+        if self.holds(client, server.number) && callee.in_kernel == 0 {
             literals[place(LITERAL_QUEUE)] = stack_queue(HELD_QUEUE);
         }
         for (index, (found, call)) in places.0.iter().zip(&mut *calls).enumerate() {

@@ -8,6 +8,7 @@ mod grants;
 mod held;
 mod loaded;
 mod retired;
+mod world;
 mod wrapped;
 
 use crate::known::{Client, Known};
@@ -21,59 +22,7 @@ use cairn_random::Random;
 use fake::*;
 use std::collections::BTreeMap;
 use std::num::NonZero;
-
-const ANY: Known<'static> = Known { version: 0, signature: b"" };
-
-struct World {
-    machine: Fake,
-    manager: Box<Manager>,
-}
-
-fn world() -> World {
-    world_on(Fake::new())
-}
-
-fn world_on(machine: Fake) -> World {
-    let mut manager = Box::new(Manager::EMPTY);
-    manager.begin(&machine, MANAGER, FIRST, machine.interfaces(), 0).unwrap();
-    World { machine, manager }
-}
-
-fn client(instance: InstanceId) -> Client {
-    Client { instance, domain: domain_of(instance), generation: 0 }
-}
-
-impl World {
-    fn reserve(
-        &mut self,
-        instance: InstanceId,
-        server: InstanceId,
-        interface: &[u8],
-        letters: &[u8],
-    ) -> Result<u64, Error> {
-        let known = Known { version: VERSION, signature: letters };
-        self.manager.reserve(&self.machine, client(instance), import_of(server), interface, known)
-    }
-
-    fn fill(
-        &mut self,
-        server: InstanceId,
-        to: (InstanceId, u64),
-        interface: &[u8],
-        control: u64,
-    ) -> Result<(), Error> {
-        self.manager.make_object(&self.machine, client(server), to, interface, control)
-    }
-
-    fn die(&mut self, instance: InstanceId) {
-        while self.manager.instance_died(&self.machine, instance).unwrap() != 0 {}
-        self.manager.instance_starts(instance).unwrap();
-    }
-
-    fn free(&mut self) -> u64 {
-        self.manager.usage().1
-    }
-}
+use world::*;
 
 #[test]
 fn a_place_is_filled_by_its_server_with_its_interface_once() {

@@ -1,6 +1,6 @@
 //! What each instance made for others, as a list, so that taking it back looks at nothing else.
 
-use super::{Block, Blocks, Code, Kind, NONE};
+use super::{Block, Blocks, Forms, Kind, NONE};
 use cairn_abi::InstanceId;
 
 impl Blocks {
@@ -50,11 +50,11 @@ impl Blocks {
         place: usize,
         kind: Kind,
         (server, owner): (InstanceId, InstanceId),
-        code: Code,
+        forms: Forms,
     ) {
         self.leave_made(place);
         (self.slots[place].server, self.slots[place].owner) = (server, owner);
         self.enter_made(place);
-        self.fill(place, kind, code);
+        self.fill(place, kind, forms);
     }
 }

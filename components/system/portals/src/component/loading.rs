@@ -1,12 +1,13 @@
 //! Instances that come and go while the system runs.
 
-use super::{KEPT, NAMES, STATE_VERSION, Server, know, locked, who};
+use super::{KEPT, NAMES, SERVER, STATE_VERSION, Server, know, locked, who};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, DomainId, Error, InstanceId};
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
 use cairn_interfaces::{DomainPortals, InPlace, PAIRS_SIZE, RUN_TIME_NAMES, StatePlace};
 use cairn_portals::known::Known;
 use cairn_portals::machine::Machine;
+use cairn_portals::make::Purpose;
 use cairn_portals::registrations::NAME_MAXIMUM;
 
 impl DomainPortals for Server {
@@ -60,24 +61,13 @@ impl DomainPortals for Server {
         })
     }
 
-    fn hold_to_move(&self, _: Caller, _: InstanceId) -> Result<(), Error> {
-        Err(Error::NotSupported)
+    fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error> {
+        let purpose = if in_place { Purpose::InPlace } else { Purpose::Successor };
+        hold(caller, instance, purpose)
     }
 
-    fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error> {
-        let holder = who(caller)?;
-        locked(|manager, machine| manager.begin_hold(machine, holder, instance, in_place))?;
-        loop {
-            match locked(|manager, machine| manager.hold_step(machine, caller.0, instance)) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                Err(error) => {
-                    // A wait for the lock may have been cancelled. Of what was refused nothing is left.
-                    let _ = self.release(caller, instance);
-                    return Err(error);
-                }
-            }
-        }
+    fn hold_to_move(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
+        hold(caller, instance, Purpose::Move)
     }
 
     fn is_quiet(&self, caller: Caller, instance: InstanceId) -> Result<bool, Error> {
@@ -97,7 +87,11 @@ impl DomainPortals for Server {
         while let Some(place) = next {
             next = locked(|manager, machine| manager.relink(machine, instance, place))?;
         }
-        Ok(())
+        // One that moves is in another.
+        locked(|manager, _| {
+            know(instance, manager.instances().get(instance)?.domain);
+            Ok(())
+        })
     }
 
     fn enter_between(&self, instance: InstanceId) -> Result<(), Error> {
@@ -113,6 +107,22 @@ impl DomainPortals for Server {
     fn release(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
         while !locked(|manager, machine| manager.release_step(machine, caller.0, instance))? {}
         Ok(())
+    }
+}
+
+fn hold(caller: Caller, instance: InstanceId, purpose: Purpose) -> Result<(), Error> {
+    let holder = who(caller)?;
+    locked(|manager, machine| manager.begin_hold(machine, holder, instance, purpose))?;
+    loop {
+        match locked(|manager, machine| manager.hold_step(machine, caller.0, instance)) {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(error) => {
+                // A wait for the lock may have been cancelled. Of what was refused nothing is left.
+                let _ = SERVER.release(caller, instance);
+                return Err(error);
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Copies of instances: what they have leads to their parents first, and ends with what those have.
 
 use super::{Maker, install};
-use crate::blocks::{Code, Wanted};
+use crate::blocks::{Forms, Wanted};
 use crate::crossing::{Entry, Target};
 use crate::machine::{Machine, Published};
 use crate::refusals::Missing;
@@ -48,7 +48,7 @@ impl Maker {
             *call = self.original(machine, parent, index);
         }
         let wanted = Wanted { kind, client, domain, server, owner, count, is_import };
-        let place = self.blocks.add(first, &wanted, Code::NONE);
+        let place = self.blocks.add(first, &wanted, Forms::NONE);
         self.wrap_made(machine, (place, false, 0), method, calls)?;
         let wraps = self.wraps.wraps.all();
         if !wraps.iter().any(|one| one.client == client && self.is_of_copy(one, parent, first)) {

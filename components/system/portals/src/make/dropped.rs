@@ -1,10 +1,10 @@
 //! Exports that came with a successor, and go with the next: what clients have of them ends, as when a server revokes it.
 
 use super::Maker;
-use crate::blocks::{Block, Kind};
+use crate::blocks::{Block, Kind, NO_INSTANCE};
 use crate::machine::{Layout, Machine};
 use cairn_abi::InstanceId;
-use cairn_abi::record::Export;
+use cairn_abi::record::{Export, Instance};
 
 /// Blocks that one step ends: what bounds the time for which the manager is held.
 const BLOCKS_OF_STEP: usize = 8;
@@ -17,7 +17,9 @@ impl Maker {
             return false;
         }
         let mut instances = layout.instances.iter();
-        let Some(successor) = instances.find(|one| one.successor_of == server) else {
+        let is_successor =
+            |one: &&Instance| one.successor_of == server && one.other_place == NO_INSTANCE;
+        let Some(successor) = instances.find(is_successor) else {
             return false;
         };
         let is_dropped = |export: &Export| {

@@ -34,7 +34,7 @@ impl Maker {
         self.pools.give_back(code);
     }
 
-    /// Lets the indexes of a block lead nowhere.
+    /// Lets the indexes of a block lead nowhere; its code for calls into the kernel domain, if it has that, goes back.
     fn clear<M: Machine>(&mut self, machine: &M, place: usize) {
         let block = *self.blocks.get(place);
         self.put_back(machine, &block);
@@ -42,6 +42,10 @@ impl Maker {
         for index in block.indexes() {
             let no_portal = machine.layout().header.no_portal;
             machine.set_entry(block.domain, index, no_portal, Published::by_layout());
+        }
+        if block.forms().in_kernel.granules > 0 {
+            let code = self.blocks.take_in_kernel(place);
+            self.pools.give_back(code);
         }
     }
 

@@ -109,7 +109,8 @@ impl Maker {
             let connection = layout.connection(client, index);
             let code = connection.and_then(|connection| {
                 let server = layout.exports.get(connection.export as usize)?.instance;
-                self.instances.is_described(layout, server).then_some(connection.code)
+                let is_there = self.instances.is_described(layout, server);
+                is_there.then(|| self.laid_out(machine, connection))
             });
             let code = self.wrapped(machine, (client, import), index - import).or(code);
             let code = code.unwrap_or(layout.header.no_portal);

@@ -121,7 +121,7 @@ impl Maker {
         };
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
-        let (code, published) = self.generate(machine, ends, &target, first, &method, calls)?;
+        let (forms, published) = self.generate(machine, ends, &target, first, &method, calls)?;
         for (index, call) in calls.iter_mut().enumerate() {
             if methods >> index & 1 == 0 {
                 *call = machine.layout().header.no_portal;
@@ -129,13 +129,13 @@ impl Maker {
         }
         let place = match reserved {
             Some(place) => {
-                self.blocks.fill_of(place, kind, (server, owner), code);
+                self.blocks.fill_of(place, kind, (server, owner), forms);
                 place
             }
             None => {
                 let wanted =
                     Wanted { kind, client, domain, server, owner, count, is_import: false };
-                self.blocks.add(first, &wanted, code)
+                self.blocks.add(first, &wanted, forms)
             }
         };
         if self.has_rules() {

@@ -14,22 +14,18 @@ mod release;
 
 use self::between::Entrance;
 use super::Maker;
+use super::leads::{Lead, PLACES_OF_STEP};
+use super::places::can_move;
 use super::wrap::literal;
-use crate::blocks::{Block, Kind, NO_INSTANCE};
+use crate::blocks::{Kind, NO_INSTANCE};
 use crate::crossing::write;
-use crate::machine::{Layout, Machine};
-use crate::wraps::WRAPS_MAXIMUM;
-use cairn_abi::domain::{BLOCKS_MAXIMUM, HELD_QUEUE, stack_queue};
+use crate::machine::Machine;
+use cairn_abi::domain::{HELD_QUEUE, stack_queue};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
-use cairn_abi::record::{Export, Instance, Method, Portal};
+use cairn_abi::record::{Export, Instance};
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::generate::place;
 use cairn_portal::literal::*;
-
-/// How many places a step of a walk along all portals to an instance looks at, and how many portals it finds before it goes no further: what
-/// bounds the time for which the manager is held.
-const PLACES_OF_STEP: usize = 256;
-const PORTALS_OF_STEP: usize = 64;
 
 /// How far a hold is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +42,17 @@ enum Phase {
     Releasing,
 }
 
+/// What an instance is held for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Its next life has another content.
+    Successor,
+    /// Its content is exchanged while it lives.
+    InPlace,
+    /// Its next life is in its other place.
+    Move,
+}
+
 /// The one hold.
 pub(super) struct Hold {
     /// Who is held; [`NO_INSTANCE`]: nobody.
@@ -53,8 +60,7 @@ pub(super) struct Hold {
     /// Whose calls to it go on.
     holder: InstanceId,
     phase: Phase,
-    /// Its content is exchanged while it lives.
-    in_place: bool,
+    purpose: Purpose,
     /// Portals that were held lead into other content than at first: who did not wait may be in that still.
     changed: bool,
     /// Of the walk.
@@ -71,20 +77,17 @@ impl Hold {
         held: NO_INSTANCE,
         holder: NO_INSTANCE,
         phase: Phase::Asking,
-        in_place: false,
+        purpose: Purpose::Successor,
         changed: false,
         place: 0,
         entrance: Entrance::AsBefore,
         successors: [false; INSTANCES_MAXIMUM],
     };
-}
 
-/// A portal that leads to the instance.
-struct Lead {
-    code: u64,
-    client: InstanceId,
-    /// Where it enters, as the record says.
-    entry: Option<u64>,
+    /// Whether content is exchanged while its instance lives.
+    fn in_place(&self) -> bool {
+        self.purpose == Purpose::InPlace
+    }
 }
 
 impl Maker {
@@ -119,20 +122,27 @@ impl Maker {
     /// The holder's calls do not wait, nor the held one's own. Nor, if no life ends, those without which the holder's own death would not be
     /// served.
     fn can_wait(&self, client: InstanceId) -> bool {
-        let Hold { held, holder, in_place, .. } = self.hold;
+        let Hold { held, holder, purpose, .. } = self.hold;
+        let in_place = purpose == Purpose::InPlace;
         let is_essential = || self.instances.get(client).is_ok_and(|record| record.essential != 0);
         client != holder && client != held && !(in_place && is_essential())
     }
 
-    /// Begins to hold an instance, in [steps](Maker::hold_step). `in_place`: its content is exchanged while it lives.
+    /// Whether an instance is held for a move.
+    pub(super) fn is_moving(&self, instance: InstanceId) -> bool {
+        self.held() == Some(instance) && self.hold.purpose == Purpose::Move
+    }
+
+    /// Begins to hold an instance, in [steps](Maker::hold_step).
     pub fn begin_hold<M: Machine>(
         &mut self,
         machine: &M,
         holder: InstanceId,
         held: InstanceId,
-        in_place: bool,
+        purpose: Purpose,
     ) -> Result<(), Error> {
         let record = self.living(machine, held)?;
+        let (in_place, moves) = (purpose == Purpose::InPlace, purpose == Purpose::Move);
         if holder == held {
             return Err(Error::BadArgument);
         }
@@ -142,14 +152,18 @@ impl Maker {
             export.is_some_and(|export| export.instance == held)
         });
         if record.run_to_completion != 0
-            || record.in_kernel != 0
+            || (record.in_kernel != 0 && !moves)
+            || (moves && !can_move(layout, record))
             || !self.instances.is_alone(record)
             || (!in_place && (held == self.own || serves_here))
             || machine.provided_by(held).next().is_some()
             || !self.can_leave_between(held, holder)
-            || (in_place && self.is_interposer(held))
+            || ((in_place || moves) && self.is_interposer(held))
         {
             return Err(Error::NotSupported);
+        }
+        if moves {
+            self.check_unwrapped(machine, held)?;
         }
         if self.drops_import(machine, held) {
             return Err(Error::VersionMismatch);
@@ -164,7 +178,7 @@ impl Maker {
             true => (self.hold.entrance, Phase::Holding),
             false => (Entrance::AsBefore, Phase::Asking),
         };
-        self.hold = Hold { held, holder, phase, in_place, entrance, successors, ..Hold::NONE };
+        self.hold = Hold { held, holder, phase, purpose, entrance, successors, ..Hold::NONE };
         Ok(())
     }
 
@@ -188,7 +202,11 @@ impl Maker {
         let next = self.walk(machine, held, self.hold.place, |lead| match asks {
             _ if !self.can_wait(lead.client) => {}
             true => takes_none |= own_queue(machine, lead.code) == 0,
-            false => set(machine, lead.code, LITERAL_QUEUE, stack_queue(HELD_QUEUE)),
+            false => {
+                set(machine, lead.code, LITERAL_QUEUE, stack_queue(HELD_QUEUE));
+                // In the kernel domain nothing is waited for.
+                self.show(machine, lead, false);
+            }
         });
         if takes_none {
             self.hold.held = NO_INSTANCE;
@@ -215,11 +233,16 @@ impl Maker {
         if self.held() != Some(held) || self.hold.phase != Phase::On {
             return Err(Error::NotAllowed);
         }
-        if !self.hold.in_place && !self.is_quiet(machine, held, NO_INSTANCE) {
+        if self.hold.purpose != Purpose::InPlace && !self.is_quiet(machine, held, NO_INSTANCE) {
             return Err(Error::Busy);
         }
         self.hold.changed = true;
-        let next = self.walk(machine, held, at, |lead| lead_into(machine, lead, record));
+        let next = self.walk(machine, held, at, |lead| {
+            lead_into(machine, lead, record);
+            if !self.can_wait(lead.client) {
+                self.show(machine, lead, record.in_kernel != 0);
+            }
+        });
         self.hold.entrance = Entrance::Unknown;
         Ok(next)
     }
@@ -312,122 +335,15 @@ impl Maker {
             *successor = is;
         }
     }
-
-    /// Shows some of the portals that lead to an instance, from a place on; the place behind them, if there are more. The places are those of
-    /// the layout's connections, of blocks, and of wraps from the last one on: these move towards the first, so none of them is missed.
-    fn walk<M: Machine>(
-        &self,
-        machine: &M,
-        server: InstanceId,
-        from: usize,
-        mut each: impl FnMut(&Lead),
-    ) -> Option<usize> {
-        let layout = machine.layout();
-        let connections = layout.portals.len();
-        let wraps = connections + BLOCKS_MAXIMUM;
-        let (mut at, mut found) = (from, 0);
-        // A method without a right is no portal to the server, nor one that all of them share to be changed.
-        let no_portal = machine.layout().header.no_portal;
-        let mut each = |lead: Lead| {
-            if lead.code != no_portal && literal(machine, lead.code, LITERAL_MARK) == MARK_CALL {
-                found += 1;
-                each(&lead);
-            }
-            found
-        };
-        let end = from + PLACES_OF_STEP;
-        let mut looked = from;
-        let is_interposer = self.is_interposer(server);
-        while looked < end {
-            if at == connections + self.blocks.end_of_used() {
-                at = wraps.max(at) + (WRAPS_MAXIMUM - self.wraps.wraps.all().len());
-            }
-            let found = match at.checked_sub(connections) {
-                None => {
-                    // Most lead elsewhere.
-                    let ahead = &layout.portals[at..connections.min(at + (end - looked))];
-                    let next = ahead.iter().position(|portal| leads(layout, portal, server));
-                    let Some(next) = next else {
-                        (at, looked) = (at + ahead.len(), looked + ahead.len());
-                        continue;
-                    };
-                    (at, looked) = (at + next, looked + next);
-                    self.connection(machine, server, at).map_or(0, &mut each)
-                }
-                Some(place) if place < self.blocks.end_of_used() => {
-                    let block = self.blocks.get(place);
-                    self.leads_of_block(machine, server, block).map(&mut each).last().unwrap_or(0)
-                }
-                Some(_) => {
-                    let number = (wraps + WRAPS_MAXIMUM).checked_sub(at + 1)?;
-                    let wrap = self.wraps.wraps.all().get(number);
-                    let leads =
-                        wrap.map(|wrap| self.leads_of_wrap(machine, (server, is_interposer), wrap));
-                    leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
-                }
-            };
-            (at, looked) = (at + 1, looked + 1);
-            if found >= PORTALS_OF_STEP {
-                break;
-            }
-        }
-        Some(at)
-    }
-
-    /// A connection of the layout, if it leads to this server.
-    fn connection<M: Machine>(
-        &self,
-        machine: &M,
-        server: InstanceId,
-        number: usize,
-    ) -> Option<Lead> {
-        let layout = machine.layout();
-        let portal = layout.portals.get(number).filter(|one| leads(layout, one, server))?;
-        if !self.instances.is_described(layout, server) {
-            return None;
-        }
-        let export = layout.export(portal.export as usize).ok()?;
-        let method = layout.methods_of(export).get(portal.method as usize);
-        let entry = method.map(|method| method.entry);
-        Some(Lead { code: portal.code, client: portal.client, entry })
-    }
-
-    /// The portals of a block, interposers apart, if they lead to this server.
-    fn leads_of_block<'a, M: Machine>(
-        &'a self,
-        machine: &'a M,
-        server: InstanceId,
-        block: &'a Block,
-    ) -> impl Iterator<Item = Lead> {
-        let leads = block.is_open() && block.server == server && block.client != server;
-        let indexes = block.indexes().filter(move |_| leads).enumerate();
-        indexes.map(move |(method, index)| Lead {
-            code: self.original(machine, block.client, index),
-            client: block.client,
-            entry: entry(machine, block.kind, method),
-        })
-    }
-}
-
-/// Whether a connection of the layout leads to a server, if that is of the description.
-fn leads(layout: &Layout, portal: &Portal, server: InstanceId) -> bool {
-    layout.exports.get(portal.export as usize).is_some_and(|export| export.instance == server)
-}
-
-/// Where a method of what portals lead to is entered, as the record says.
-fn entry<M: Machine>(machine: &M, kind: Kind, method: usize) -> Option<u64> {
-    let (Kind::Export(export) | Kind::Object(export, _)) = kind else { return None };
-    let export = machine.layout().export(export as usize).ok()?;
-    let method: &Method = machine.layout().methods_of(export).get(method)?;
-    Some(method.entry)
 }
 
 /// Lets a portal enter the content of which the record says this.
 fn lead_into<M: Machine>(machine: &M, lead: &Lead, record: &Instance) {
+    let code = lead.code_for(record);
     if let Some(entry) = lead.entry {
-        set(machine, lead.code, LITERAL_ENTRY, entry);
+        set(machine, code, LITERAL_ENTRY, entry);
     }
-    set(machine, lead.code, LITERAL_STUB, record.stub);
+    set(machine, code, LITERAL_STUB, record.stub);
 }
 
 /// The queue to which a call portal's return portal gives back what it took; zero: it takes nothing.
@@ -436,7 +352,7 @@ fn own_queue<M: Machine>(machine: &M, code: u64) -> u64 {
 }
 
 /// The domain that a call portal enters.
-fn callee<M: Machine>(machine: &M, code: u64) -> DomainId {
+pub(super) fn callee<M: Machine>(machine: &M, code: u64) -> DomainId {
     let back = literal(machine, code, LITERAL_RETURN);
     CallFrame::of_word(literal(machine, back, LITERAL_FRAME)).callee
 }

@@ -1,7 +1,7 @@
 //! The end of an instance for good: what the layout and others have of it.
 
 use super::Maker;
-use crate::blocks::Block;
+use crate::blocks::{Block, NO_INSTANCE};
 use crate::machine::{Machine, Published};
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
@@ -20,6 +20,10 @@ impl Maker {
         // Return portals that lead away from a component that runs to completion are kept with each client.
         if number == self.own || record.run_to_completion != 0 || record.essential != 0 {
             return Err(Error::NotAllowed);
+        }
+        // What is laid out for its other place would be nobody's.
+        if record.other_place != NO_INSTANCE {
+            return Err(Error::NotSupported);
         }
         // No thread enters the dead.
         if machine.check_alive(record.domain).is_ok()
@@ -89,16 +93,16 @@ impl Maker {
             None if is_alone => (gone.domain, entry),
             None => {
                 let own = layout.connection(gone.number, entry)?;
-                (machine.entry(gone.domain, entry) == own.code).then_some((gone.domain, entry))?
+                own.is_code(machine.entry(gone.domain, entry)).then_some((gone.domain, entry))?
             }
             Some(number) => {
                 let portal = layout.portals.get(number)?;
-                let (index, client) = (portal.index as usize, self.instances.get(portal.client));
-                let domain = client.ok()?.domain;
+                let (index, domain) =
+                    (portal.index as usize, self.table_of(layout, portal.client)?);
                 let leads = layout.exports.get(portal.export as usize)?.instance == gone.number;
                 // The client can be another than the layout's: then it has code of its own there.
                 let is_laid_out = index < layout.tables().entries()
-                    && machine.entry(domain, index) == portal.code;
+                    && portal.is_code(machine.entry(domain, index));
                 (leads && is_laid_out).then_some((domain, index))?
             }
         };
@@ -116,7 +120,7 @@ impl Maker {
         let described = layout.portals.iter().filter(move |portal| {
             let export = layout.exports.get(portal.export as usize);
             let leads = |client: &Instance| {
-                self.original(machine, client.number, portal.index as usize) == portal.code
+                portal.is_code(self.original(machine, client.number, portal.index as usize))
             };
             export.is_some_and(|export| export.instance == server)
                 && self.instances.get(portal.client).is_ok_and(leads)

@@ -16,9 +16,10 @@ impl Maker {
         self.wraps.rules.all().get(place).copied()
     }
 
-    /// Adds a rule, `Busy` if there is one like it.
+    /// Adds a rule, `Busy` if there is one like it, or who it names moves.
     pub fn add_rule(&mut self, rule: Rule) -> Result<(), Error> {
-        if self.wraps.rules.all().iter().any(|other| other.is_like(&rule)) {
+        let moves = self.held().is_some_and(|held| self.is_moving(held) && rule.names(held));
+        if moves || self.wraps.rules.all().iter().any(|other| other.is_like(&rule)) {
             return Err(Error::Busy);
         }
         self.wraps.rules.push(rule)

@@ -104,7 +104,7 @@ impl Manager {
         let server = self.maker.instances().get(export.instance).ok()?;
         let own = self.maker.instances().get(holder).ok()?;
         // An exchanged one leads where another block does, which ends.
-        let is_laid_out = self.maker.original(machine, holder, index) == import.code
+        let is_laid_out = import.is_code(self.maker.original(machine, holder, index))
             && self.maker.exchanged(holder, index).is_none();
         if server.domain == own.domain || !is_laid_out {
             return None;

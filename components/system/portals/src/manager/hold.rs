@@ -4,6 +4,7 @@ use super::{BLOCKS_PER_STEP, Manager};
 use crate::blocks::NO_INSTANCE;
 use crate::known::Client;
 use crate::machine::Machine;
+use crate::make::Purpose;
 use cairn_abi::{Error, InstanceId};
 
 impl Manager {
@@ -13,10 +14,10 @@ impl Manager {
         machine: &M,
         holder: Client,
         held: InstanceId,
-        in_place: bool,
+        purpose: Purpose,
     ) -> Result<(), Error> {
         let holder = holder.alive(machine)?;
-        self.maker.begin_hold(machine, holder, held, in_place)
+        self.maker.begin_hold(machine, holder, held, purpose)
     }
 
     /// A client's portals from an index on enter the content of a successor that is joined, or what the record says of their server.

@@ -1,6 +1,9 @@
 //! A machine of words: six instances, whose connections the layout made. No instance has the number of its domain or its
 //! region.
 
+mod moving;
+mod threads;
+
 use crate::blocks::Kind;
 use crate::machine::{Layout, Machine, Published};
 use crate::synchronisation::Interfaces;
@@ -14,6 +17,7 @@ use cairn_abi::record::*;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use cairn_portal::invocation::Words;
 use cairn_portal::literal::*;
+pub use moving::*;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -31,9 +35,9 @@ pub const ESSENTIAL: InstanceId = OTHER;
 /// It uses the floating-point unit.
 pub const WITH_FLOAT: InstanceId = CLIENT;
 const DOMAINS: usize = 7;
-
+/// Where an instance is from the start.
 pub fn domain_of(instance: InstanceId) -> DomainId {
-    DomainId(DOMAINS as u16 - instance.0)
+    DomainId(if instance == CLIENTS_PLACE { 7 } else { DOMAINS as u16 - instance.0 })
 }
 
 fn region_of(instance: InstanceId) -> RegionId {
@@ -79,7 +83,7 @@ pub struct Fake {
     pub layout: Layout,
     code: Vec<AtomicI64>,
     entries: RefCell<Vec<[u64; PORTALS_DESCRIBED]>>,
-    alive: RefCell<[bool; DOMAINS]>,
+    alive: RefCell<[bool; DOMAINS + 1]>,
     /// Free activations of each stack queue.
     pub queues: RefCell<BTreeMap<u16, Vec<u32>>>,
     /// Places of activations, and whose they are said to be.
@@ -266,12 +270,15 @@ impl Fake {
     }
 
     fn laid_out(copy: Option<(InstanceId, InstanceId)>) -> Fake {
-        let layout = layout(copy);
+        Fake::of(layout(copy))
+    }
+
+    fn of(layout: Layout) -> Fake {
         let fake = Fake {
             layout,
             code: (0..CODE / 8).map(|_| AtomicI64::new(0)).collect(),
-            entries: RefCell::new(vec![[NO_PORTAL; PORTALS_DESCRIBED]; DOMAINS]),
-            alive: RefCell::new([true; DOMAINS]),
+            entries: RefCell::new(vec![[NO_PORTAL; PORTALS_DESCRIBED]; DOMAINS + 1]),
+            alive: RefCell::new([true; DOMAINS + 1]),
             queues: RefCell::new(BTreeMap::new()),
             clients: RefCell::new(BTreeMap::new()),
             generation: Cell::new(0),
@@ -286,10 +293,7 @@ impl Fake {
             waiters: Cell::default(),
             limits: (0..GRANTS_MAXIMUM).map(|_| Default::default()).collect(),
         };
-        let put = |at: u64, literal: i64, word: u64| {
-            let at = (at - PORTAL_CODE).wrapping_add_signed(literal) as usize;
-            fake.code[at / 8].store(word as i64, Relaxed);
-        };
+        let put = |at: u64, literal: i64, word: u64| fake.put(at, literal, word);
         put(NO_PORTAL, LITERAL_MARK, MARK_CALL);
         for portal in layout.portals {
             let back = portal.code + 0x200;
@@ -308,13 +312,23 @@ impl Fake {
         fake
     }
 
+    fn put(&self, code: u64, literal: i64, word: u64) {
+        let at = (code - PORTAL_CODE).wrapping_add_signed(literal) as usize;
+        self.code[at / 8].store(word as i64, Relaxed);
+    }
+
     /// All instances have been started so often before.
     pub fn set_generation(&self, generation: u64) {
         self.generation.set(generation);
     }
 
+    /// The domain where an instance is from the start.
     pub fn set_alive(&self, instance: InstanceId, alive: bool) {
-        self.alive.borrow_mut()[domain_of(instance).index()] = alive;
+        self.set_domain_alive(domain_of(instance), alive);
+    }
+
+    pub fn set_domain_alive(&self, domain: DomainId, alive: bool) {
+        self.alive.borrow_mut()[domain.index()] = alive;
     }
 
     /// Whether code of a portal begins at an address.
@@ -345,18 +359,6 @@ impl Fake {
     pub fn words(&self, address: u64, count: usize) -> Vec<u32> {
         let words = (0..count.div_ceil(2) as u64).map(|at| self.load(address + at * 8).unwrap());
         words.flat_map(|word| [word as u32, (word >> 32) as u32]).take(count).collect()
-    }
-
-    /// Lets a thread be inside the portal at an index, called by `instance`: the value is what it took.
-    pub fn enter(&self, instance: InstanceId, index: usize) -> (u16, u32) {
-        let queue = self.load(self.back(instance, index).wrapping_add_signed(LITERAL_QUEUE));
-        let queue = ((queue.unwrap() - stack_queue(0)) / QUEUE_SIZE) as u16;
-        (queue, self.queues.borrow_mut().get_mut(&queue).unwrap().remove(0))
-    }
-
-    /// Lets it be back.
-    pub fn leave(&self, (queue, activation): (u16, u32)) {
-        self.queues.borrow_mut().get_mut(&queue).unwrap().insert(0, activation);
     }
 
     pub fn interfaces(&self) -> Interfaces {

@@ -3,10 +3,12 @@
 mod between;
 mod dropped;
 mod in_place;
+mod moved;
 mod repointed;
 
 use super::*;
 use crate::blocks::NO_INSTANCE;
+use crate::make::Purpose;
 use crate::wraps::Rule;
 use cairn_abi::domain::{HELD_QUEUE, stack_queue};
 use cairn_abi::grant::{Peer, Rights};
@@ -22,12 +24,12 @@ const ALL: Rights = Rights { methods: u32::MAX, passes: 0, uses: 0, until: 0 };
 
 impl World {
     fn hold(&mut self, held: InstanceId) -> Result<(), Error> {
-        self.hold_by(held, false)
+        self.hold_by(held, Purpose::Successor)
     }
 
-    fn hold_by(&mut self, held: InstanceId, in_place: bool) -> Result<(), Error> {
+    fn hold_by(&mut self, held: InstanceId, purpose: Purpose) -> Result<(), Error> {
         let World { machine, manager } = self;
-        manager.begin_hold(machine, client(HOLDER), held, in_place)?;
+        manager.begin_hold(machine, client(HOLDER), held, purpose)?;
         while !manager.hold_step(machine, HOLDER, held)? {}
         Ok(())
     }
@@ -240,7 +242,7 @@ fn who_cannot_be_held_is_not() {
     }
     let World { machine, manager } = &mut world;
     assert_eq!(
-        manager.begin_hold(machine, client(CLIENT), SECOND, false),
+        manager.begin_hold(machine, client(CLIENT), SECOND, Purpose::Successor),
         Err(Error::NotSupported)
     );
     assert_eq!(world.check(SERVER, false) + world.leads_to(OTHER).len(), before);
@@ -379,7 +381,7 @@ fn the_death_of_the_holder_releases_however_far_it_came() {
                 world.put_between();
             }
             let World { machine, manager } = &mut world;
-            manager.begin_hold(machine, client(HOLDER), SERVER, false).unwrap();
+            manager.begin_hold(machine, client(HOLDER), SERVER, Purpose::Successor).unwrap();
             let mut is_on = false;
             for _ in 0..steps {
                 is_on = manager.hold_step(machine, HOLDER, SERVER).unwrap();
@@ -463,7 +465,7 @@ fn nothing_is_left_out_and_nothing_stays_held() {
                 let _ = manager.exchange(machine, CLIENT, (SERVICE, to));
             }
             11 if !is_begun => {
-                manager.begin_hold(machine, client(HOLDER), SERVER, false).unwrap();
+                manager.begin_hold(machine, client(HOLDER), SERVER, Purpose::Successor).unwrap();
                 is_begun = true;
             }
             11 | 12 if is_begun && !on => {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::blocks::NO_INSTANCE;
 use crate::make::GRANULES_OF_DOMAIN;
+use crate::make::Purpose;
 use cairn_abi::arch::trap::{ILLEGAL, PAGE_FAULTS, slots};
 use cairn_abi::domain::{FIELD_NUMBER, PORTAL_TIME, UPCALL_SLOTS, upcall_entry};
 use cairn_abi::record::{FLOAT_OFF, FLOAT_START, Header, NO_SECTION, PagedRange, Range, Table};
@@ -275,7 +276,7 @@ fn faults_of_a_range_call_its_pager_until_one_of_the_two_retires() {
         assert_eq!(user, Ok(CLIENT), "it needs its pager");
         let World { machine, manager } = &mut world;
         assert_eq!(
-            manager.begin_hold(machine, client(SECOND), SERVER, false),
+            manager.begin_hold(machine, client(SECOND), SERVER, Purpose::Successor),
             Err(Error::NotSupported)
         );
         world.machine.set_alive(CLIENT, false);

@@ -3,12 +3,13 @@
 //! Where an interposer is entered is its content's own, and nobody knows it of a successor before that has registered it. Until then those
 //! portals stay held, whoever releases: else a call would enter the next content where the one before had its entrance.
 
-use super::{Lead, callee, entry};
+use super::callee;
 use crate::blocks::NO_INSTANCE;
 use crate::machine::Machine;
 use crate::make::Maker;
+use crate::make::leads::{Lead, entry};
 use crate::wraps::Wrap;
-use cairn_abi::{Error, InstanceId};
+use cairn_abi::{DomainId, Error, InstanceId};
 
 /// Where who is held is entered as an interposer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl Entrance {
 
 impl Maker {
     /// Whether an instance stands between others.
-    pub(super) fn is_interposer(&self, instance: InstanceId) -> bool {
+    pub(in crate::make) fn is_interposer(&self, instance: InstanceId) -> bool {
         self.wraps.rules.all().iter().any(|rule| rule.interposer == instance)
     }
 
@@ -74,12 +75,12 @@ impl Maker {
 
     /// Whether an instance is held by nobody, and goes on when it has registered its entrance.
     pub fn is_left_held(&self, instance: InstanceId) -> bool {
-        !self.hold.in_place && self.is_held_by(NO_INSTANCE, instance)
+        !self.hold.in_place() && self.is_held_by(NO_INSTANCE, instance)
     }
 
     /// The portals of a wrap that lead to this server: those by which its interposer calls it on behalf of a client, or, if it is an interposer
     /// itself, goes on to it; and those by which clients call it as an interposer.
-    pub(super) fn leads_of_wrap<'a, M: Machine>(
+    pub(in crate::make) fn leads_of_wrap<'a, M: Machine>(
         &'a self,
         machine: &'a M,
         (server, is_interposer): (InstanceId, bool),
@@ -101,14 +102,19 @@ impl Maker {
             };
             (Some(callee(machine, code)) == domain).then_some(Lead {
                 code,
+                in_kernel: 0,
                 client: wrap.client,
+                at: (interposer?.domain, wrap.inner.into(), method),
                 entry,
             })
         });
         let stands = !wrap.leaves && wrap.rule.interposer == server;
+        let table = self.instances.get(wrap.client).map_or(DomainId(0), |client| client.domain);
         let wrapping = (0..count).filter(move |_| stands).map(move |method| Lead {
             code: wrap.code(machine, method),
+            in_kernel: 0,
             client: wrap.client,
+            at: (table, wrap.first.into(), method),
             entry: entrance,
         });
         wrapping.chain(inner)

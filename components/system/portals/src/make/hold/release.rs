@@ -5,7 +5,7 @@
 
 use super::super::Maker;
 use super::between::Entrance;
-use super::{Phase, lead_into, literal, own_queue, set};
+use super::{Phase, Purpose, lead_into, literal, own_queue, set};
 use crate::blocks::NO_INSTANCE;
 use crate::machine::Machine;
 use cairn_abi::domain::HELD_QUEUE;
@@ -31,11 +31,14 @@ impl Maker {
             (self.hold.phase, self.hold.place) = (Phase::Releasing, 0);
         }
         // Its holder may have died before it could have it done.
-        let is_led = self.hold.in_place || self.hold.entrance != Entrance::AsBefore;
+        let leads = self.hold.purpose != Purpose::Successor;
+        let is_led = leads || self.hold.entrance != Entrance::AsBefore;
         let record = self.instances.get(held).ok().filter(|_| is_led);
         let next = self.walk(machine, held, self.hold.place, |lead| {
             if let Some(record) = record {
                 lead_into(machine, lead, record);
+                // First: where it is not, nobody may come in.
+                self.show(machine, lead, record.in_kernel != 0);
             }
             set(machine, lead.code, LITERAL_QUEUE, own_queue(machine, lead.code));
         });
@@ -57,7 +60,7 @@ impl Maker {
         entrance: Option<u64>,
     ) -> bool {
         let Some(held) = self.held().filter(|_| self.hold.holder == dead) else { return false };
-        if self.hold.in_place && matches!(self.hold.phase, Phase::On | Phase::Leading) {
+        if self.hold.in_place() && matches!(self.hold.phase, Phase::On | Phase::Leading) {
             if self.lead_step(machine, held) {
                 return true;
             }
@@ -98,7 +101,7 @@ impl Maker {
         number: InstanceId,
         entrance: Option<u64>,
     ) -> Result<bool, Error> {
-        let is_left = self.hold.in_place && self.hold.holder == NO_INSTANCE;
+        let is_left = self.hold.in_place() && self.hold.holder == NO_INSTANCE;
         let Some(held) = self.held().filter(|_| is_left) else { return Ok(false) };
         if machine.layout().instance(number).map(|one| one.successor_of) != Ok(held) {
             return Ok(false);

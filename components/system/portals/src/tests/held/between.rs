@@ -30,7 +30,7 @@ impl World {
 
     fn hold_guard(&mut self) -> Result<(), Error> {
         let World { machine, manager } = self;
-        manager.begin_hold(machine, client(LOADER), GUARD, false)?;
+        manager.begin_hold(machine, client(LOADER), GUARD, Purpose::Successor)?;
         while !manager.hold_step(machine, LOADER, GUARD)? {}
         Ok(())
     }
@@ -71,7 +71,7 @@ fn an_interposer_is_entered_where_its_next_content_says() {
     let mut world = world();
     let first = world.guarded();
     let World { machine, manager } = &mut world;
-    let begins = manager.begin_hold(machine, client(CALLER), GUARD, false);
+    let begins = manager.begin_hold(machine, client(CALLER), GUARD, Purpose::Successor);
     assert_eq!(begins, Err(Error::NotSupported), "the holder calls through it");
     world.hold_guard().unwrap();
     let both = [first, world.opened(CALLER)];

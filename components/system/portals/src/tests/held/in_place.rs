@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::blocks::NO_INSTANCE;
+use crate::make::Purpose;
 use cairn_abi::domain::{HELD_QUEUE, stack_queue};
 use cairn_abi::record::Instance;
 use cairn_portal::literal::*;
@@ -52,7 +53,7 @@ impl World {
 
     fn hold_in_place(&mut self, held: InstanceId) -> Result<(), Error> {
         let World { machine, manager } = self;
-        manager.begin_hold(machine, client(HOLDER), held, true)?;
+        manager.begin_hold(machine, client(HOLDER), held, Purpose::InPlace)?;
         while !manager.hold_step(machine, HOLDER, held)? {}
         Ok(())
     }
@@ -96,10 +97,11 @@ fn who_ends_the_system_does_not_wait() {
 fn the_manager_itself_can_be_held() {
     let mut world = world();
     let World { machine, manager } = &mut world;
-    for (in_place, result) in [(false, Err(Error::NotSupported)), (true, Ok(()))] {
-        assert_eq!(manager.begin_hold(machine, client(HOLDER), MANAGER, in_place), result);
+    let not = Err(Error::NotSupported);
+    for (purpose, result) in [(Purpose::Successor, not), (Purpose::InPlace, Ok(()))] {
+        assert_eq!(manager.begin_hold(machine, client(HOLDER), MANAGER, purpose), result);
     }
-    let runs = manager.begin_hold(machine, client(HOLDER), SCHEDULER, true);
+    let runs = manager.begin_hold(machine, client(HOLDER), SCHEDULER, Purpose::InPlace);
     assert_eq!(runs, Err(Error::NotSupported), "it runs to completion");
 }
 
@@ -160,7 +162,7 @@ fn the_former_content_stays_until_who_did_not_wait_has_left_it() {
         };
         assert_eq!(retire(&mut world), Err(Error::Busy));
         let World { machine, manager } = &mut world;
-        let held = manager.begin_hold(machine, client(CLIENT), SERVER, true);
+        let held = manager.begin_hold(machine, client(CLIENT), SERVER, Purpose::InPlace);
         assert_eq!(held, Err(Error::Busy), "by another");
         world.machine.leave(inside);
         assert_eq!(retire(&mut world), Ok(1));
