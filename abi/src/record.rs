@@ -156,6 +156,9 @@ pub const CANCELLED: RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 /// After how long an instance can be ended that nobody needs.
 pub const IDLE_STOP: RangeInclusive<u64> = 1_000_000..=86_400_000_000_000;
 
+/// See [`Instance::callers_wait`].
+pub const CALLERS_WAIT_ONCE: u8 = 2;
+
 /// An instance and its domain.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -170,7 +173,7 @@ pub struct Instance {
     pub float: u16,
     /// 1: it is started by the first call into it.
     pub on_demand: u8,
-    /// 1: until it says that it serves, callers wait.
+    /// 1: until it says that it serves, callers wait; [`CALLERS_WAIT_ONCE`]: in this life only, with which a move ends.
     pub callers_wait: u8,
     /// Priority of its first thread.
     pub priority: u32,

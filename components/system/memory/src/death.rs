@@ -8,7 +8,7 @@ use crate::sections;
 use crate::settled::Settled;
 use crate::tables::{self, Root, WRITE};
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
-use cairn_abi::record::{CONTENT_CLIENT_STACK, CONTENT_DMA, Instance, Segment};
+use cairn_abi::record::{CALLERS_WAIT_ONCE, CONTENT_CLIENT_STACK, CONTENT_DMA, Instance, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
 use core::mem::offset_of;
@@ -200,6 +200,9 @@ impl<'a> Manager<'a> {
             return Err(Error::BadArgument);
         };
         ready.store(startup.load(Relaxed), Relaxed);
+        if record.callers_wait() == CALLERS_WAIT_ONCE {
+            record.set(offset_of!(Instance, callers_wait), 0u8);
+        }
         self.settle();
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::reason::Reason;
 use crate::system::{INSTANCES, System, state};
 use cairn::time::{now, own_thread};
 use cairn::{Error, InstanceId};
-use cairn_abi::record::Instance;
+use cairn_abi::record::{CALLERS_WAIT_ONCE, Instance};
 use cairn_supervisor::instances::Phase;
 // Relaxed: one hart; what the worker is asked for is written before the request.
 use core::sync::atomic::{AtomicI64, AtomicU16, AtomicU64, Ordering::Relaxed};
@@ -154,6 +154,12 @@ impl System {
         let instance = InstanceId(TRIAL.swap(0, Relaxed));
         NEXT.store(0, Relaxed);
         let state = state(instance);
+        if let Some(record) = self.instance(instance)
+            && record.callers_wait == CALLERS_WAIT_ONCE
+        {
+            // Who moved it is gone before it served. In the kernel domain nobody can be called home who waits for that.
+            self.serves(record);
+        }
         if instance != InstanceId(0) && !state.is_alive() && !state.retires.load(Relaxed) {
             state.due.fetch_min(now(), Relaxed);
             INSTANCES.requested.insert(instance.into());

@@ -7,8 +7,9 @@
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::numbers::Stage;
+use cairn_abi::address::READY_OFFSET;
 use cairn_abi::loadable::{Entries, Slot};
-use cairn_abi::record::{Export, Instance, Portal, Segment};
+use cairn_abi::record::{CALLERS_WAIT_ONCE, Export, Instance, Portal, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
 use core::mem::offset_of;
@@ -61,10 +62,22 @@ impl<'a> Manager<'a> {
             }
             ours.write(&in_place_of(&one, &other));
             theirs.write(&in_place_of(&other, &one));
+            self.close_until_it_serves(ours)?;
             self.account(instance)?.renew(self.said(ours));
             self.settle();
             Ok(())
         })
+    }
+
+    /// In the life that begins it says when it serves, wherever it is: no caller is to be told that it does not yet.
+    fn close_until_it_serves(&self, ours: Entry<Instance>) -> Result<(), Error> {
+        let at = ours.start_address() + READY_OFFSET;
+        let ready = self.tables.find(self.root_of(ours)?, at).ok_or(Error::NotFound)?;
+        // Mapped from the start: it would say so, and nobody waits for that.
+        if ready.swap(0, Relaxed) != 0 && ours.callers_wait() == 0 {
+            ours.set(offset_of!(Instance, callers_wait), CALLERS_WAIT_ONCE);
+        }
+        Ok(())
     }
 
     /// Does something with the other place of an instance, alone. `NotSupported`: it has none, or has another content than the description's.

@@ -142,3 +142,40 @@ fn what_moves_is_not_taken_back_nor_replaced_there() {
     export.set(core::mem::offset_of!(Export, version), 0u64);
     assert_eq!(manager.exchange(ONE, TWO), Ok(()));
 }
+
+/// Where it would not be waited for, it is in the life with which a move ends, until it serves.
+#[test]
+fn the_first_life_in_a_place_says_when_it_serves() {
+    let world = World::moving();
+    let manager = world.manager();
+    let ready = |number: InstanceId| {
+        let row = manager.place(number).unwrap();
+        manager.tables.find(manager.root_of(row).unwrap(), row.start_address() + READY_OFFSET)
+    };
+    let waits = |number: InstanceId| manager.place(number).unwrap().callers_wait();
+    tables::map_over(ready(TWO).unwrap(), 0x9000_0000, USER | READ);
+    for _ in 0..2 {
+        end(&world, ONE);
+        manager.exchange(ONE, TWO).unwrap();
+        begin(&world);
+        assert_eq!((waits(ONE), ready(ONE).unwrap().load(Relaxed)), (CALLERS_WAIT_ONCE, 0));
+        // It dies before, and comes again.
+        end(&world, ONE);
+        manager.exchange(ONE, TWO).unwrap();
+        begin(&world);
+        assert_eq!((waits(ONE), waits(TWO)), (0, CALLERS_WAIT_ONCE));
+        end(&world, ONE);
+        manager.exchange(ONE, TWO).unwrap();
+        begin(&world);
+        assert_eq!((waits(ONE), ready(ONE).unwrap().load(Relaxed)), (CALLERS_WAIT_ONCE, 0));
+        manager.serves(ONE).unwrap();
+        // Its next life there is like others.
+        end(&world, ONE);
+        begin(&world);
+        assert_eq!(waits(ONE), 0);
+        assert_ne!(ready(ONE).unwrap().load(Relaxed), 0);
+        end(&world, ONE);
+        manager.exchange(ONE, TWO).unwrap();
+        begin(&world);
+    }
+}
