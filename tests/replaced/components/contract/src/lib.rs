@@ -29,6 +29,13 @@ pub trait Cell {
     fn add(&self, amount: u64) -> Result<u64, Error>;
 }
 
+/// Who calls all the time.
+#[cairn::interface]
+pub trait Witness {
+    /// How many calls were answered, and how many were not.
+    fn seen(&self) -> Result<(u64, u64), Error>;
+}
+
 /// What a content does.
 pub mod kinds {
     /// What it should.
