@@ -1,5 +1,5 @@
 //! Measures how long it takes to load a package of 64 KiB, up to its first instruction, and to unload it, and for how long a client waits
-//! while its server is replaced: by that content, or, with their state, the console, the clock, and in place the managers.
+//! while its server is replaced: by that content, or, with their state, the console, the clock, and in place the managers; or while it moves.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -10,8 +10,8 @@ use cairn::time::{now, ticks};
 use cairn::{Error, environment};
 use cairn_bench::{LOADED_NAME, Loaded, Meter, Report, Rounds, explained};
 use cairn_interfaces::{
-    Clock, Console, Loader, MemoryStatistics, Names, Portals, Replacement, Supervisor, Threads,
-    spawn,
+    Clock, Console, Loader, Location, MemoryStatistics, Names, Portals, Replacement, Supervisor,
+    Threads, spawn,
 };
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -20,17 +20,18 @@ cairn::component! {
     name: "loading",
     imports: {
         console: Console,
-        clock: Clock,
+        clock: Option<Clock>,
         loader: Loader,
         replacement: Replacement,
         portals: Portals,
         threads: Threads,
-        kept: Loaded,
+        kept: Option<Loaded>,
+        moving: Option<Loaded>,
         names: Option<Names>,
         statistics: Option<MemoryStatistics>,
         supervisor: Option<Supervisor>,
     },
-    arguments: { in_place: bool = false },
+    arguments: { in_place: bool = false, moves: bool = false },
     main: main,
 }
 
@@ -54,61 +55,86 @@ static STOP: AtomicBool = AtomicBool::new(false);
 struct Replaced {
     benchmark: &'static str,
     instance: &'static str,
-    package: &'static str,
+    by: Change,
     /// A call of it.
     call: fn() -> Result<(), Error>,
 }
 
-/// The first of those that are replaced in place.
-const IN_PLACE: usize = 3;
+/// What becomes of it.
+enum Change {
+    /// The content of a package.
+    Content(&'static str),
+    /// Another place.
+    Place(Location),
+}
 
-const REPLACED: [Replaced; 7] = [
+/// The first of those that are replaced in place, and of those that move.
+const IN_PLACE: usize = 3;
+const MOVES: usize = 7;
+
+const REPLACED: [Replaced; 9] = [
     Replaced {
         benchmark: "replace.pause",
         instance: "kept",
-        package: LOADED_NAME,
-        call: || imports::KEPT.begun().map(drop),
+        by: Change::Content(LOADED_NAME),
+        call: || imports::KEPT.get().ok_or(Error::NotFound)?.begun().map(drop),
     },
     Replaced {
         benchmark: "replace.console.pause",
         instance: "console",
-        package: "console2",
+        by: Change::Content("console2"),
         call: || imports::CONSOLE.write(b""),
     },
     Replaced {
         benchmark: "replace.clock.pause",
         instance: "clock",
-        package: "clock2",
-        call: || imports::CLOCK.uptime().map(drop),
+        by: Change::Content("clock2"),
+        call: || imports::CLOCK.get().ok_or(Error::NotFound)?.uptime().map(drop),
     },
     Replaced {
         benchmark: "replace.names.pause",
         instance: "names",
-        package: "names2",
+        by: Change::Content("names2"),
         call: || imports::NAMES.get().ok_or(Error::NotFound)?.list(0, &mut [0; 64]).map(drop),
     },
     Replaced {
         benchmark: "replace.portals.pause",
         instance: "portals",
-        package: "portals2",
+        by: Change::Content("portals2"),
         call: || imports::PORTALS.life(environment::startup().instance).map(drop),
     },
     Replaced {
         benchmark: "replace.memory.pause",
         instance: "memory",
-        package: "memory2",
+        by: Change::Content("memory2"),
         call: || imports::STATISTICS.get().ok_or(Error::NotFound)?.usage().map(drop),
     },
     Replaced {
         benchmark: "replace.supervisor.pause",
         instance: "supervisor",
-        package: "supervisor2",
+        by: Change::Content("supervisor2"),
         call: || {
             let supervisor = imports::SUPERVISOR.get().ok_or(Error::NotFound)?;
             supervisor.time_ended(environment::startup().instance).map(drop)
         },
     },
+    Replaced {
+        benchmark: "move.kernel.pause",
+        instance: "moving",
+        by: Change::Place(Location::Kernel),
+        call: call_moving,
+    },
+    Replaced {
+        benchmark: "move.domain.pause",
+        instance: "moving",
+        by: Change::Place(Location::Domain),
+        call: call_moving,
+    },
 ];
+
+fn call_moving() -> Result<(), Error> {
+    imports::MOVING.get().ok_or(Error::NotFound)?.begun().map(drop)
+}
 
 /// Calls what is replaced, all the time.
 fn call(replaced: u64) {
@@ -128,7 +154,10 @@ fn call(replaced: u64) {
 
 fn replace(replaced: &Replaced) -> [Stamp; 2] {
     LONGEST.iter().for_each(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
-    let done = imports::REPLACEMENT.replace(replaced.instance, replaced.package, 1000);
+    let done = match replaced.by {
+        Change::Content(package) => imports::REPLACEMENT.replace(replaced.instance, package, 1000),
+        Change::Place(to) => imports::REPLACEMENT.move_to(replaced.instance, to, 1000),
+    };
     explained(imports::LOADER, done);
     // Who waited has its turn.
     let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS * 10));
@@ -151,15 +180,16 @@ fn main() {
 fn measure(_: u64) {
     let meter = Meter::new();
     let mut report = Report::through(|bytes| _ = imports::CONSOLE.write(bytes));
-    match arguments::in_place() {
-        true => measure_pauses(&mut report, &meter, IN_PLACE..REPLACED.len()),
-        false => {
+    match (arguments::in_place(), arguments::moves()) {
+        (true, _) => measure_pauses(&mut report, &meter, IN_PLACE..MOVES),
+        (_, true) => measure_pauses(&mut report, &meter, MOVES..REPLACED.len()),
+        (false, false) => {
+            let clock = imports::CLOCK.get().expect("it is connected");
             measure_loads(&mut report, &meter);
             // State that goes over.
             let terminal = imports::CONSOLE.open(imports::PORTALS).expect("there is room");
             terminal.proxy().write(b"half a line").expect("it serves");
-            let timers =
-                [1_000_000_000; 2].map(|period| imports::CLOCK.timer(imports::PORTALS, period));
+            let timers = [1_000_000_000; 2].map(|period| clock.timer(imports::PORTALS, period));
             timers.iter().for_each(|timer| assert!(timer.is_ok(), "there is room"));
             measure_pauses(&mut report, &meter, 0..IN_PLACE);
             // What was written stays, and so do the timers.
@@ -206,6 +236,15 @@ fn measure_pauses(report: &mut Report, meter: &Meter, which: Range<usize>) {
             let caller = spawn(imports::THREADS, &STACKS[1], call, place as u64, CALLER_PRIORITY);
             let caller = caller.expect("a thread");
             for round in rounds.all() {
+                if let Change::Place(to) = replaced.by {
+                    // From the other one.
+                    let from =
+                        if to == Location::Kernel { Location::Domain } else { Location::Kernel };
+                    match imports::REPLACEMENT.move_to(replaced.instance, from, 1000) {
+                        Err(Error::Busy) => 0,
+                        moved => explained(imports::LOADER, moved),
+                    };
+                }
                 let [begin, end] = replace(replaced);
                 if rounds.counts(round) {
                     samples.add(meter.since(begin, end));
