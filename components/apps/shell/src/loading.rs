@@ -155,7 +155,7 @@ pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
         }
         Err(Error::NotSupported) => writeln!(
             screen,
-            "error: `{}` has devices or shares its domain, or the supervisor lacks the imports that `parts/loading` gives it",
+            "error: `{}` has devices, shares its domain or moves, or the supervisor lacks the imports that `parts/loading` gives it",
             name.as_str()
         ),
         Err(Error::Busy) => {
