@@ -159,11 +159,13 @@ impl<'a> Manager<'a> {
     /// Exchanges the content of an instance that is dead and [released](Manager::release), and of a whole successor of it, or its place and
     /// its other place. `Busy`: it is not.
     pub fn exchange(&self, instance: InstanceId, successor: InstanceId) -> Result<(), Error> {
-        if self.is_other_place(instance, successor) {
-            return self.exchange_places(instance);
-        }
         let number = self.state.numbers.get(successor)?;
-        number.take(Stage::Made)?;
+        if let Err(error) = number.take(Stage::Made) {
+            return match self.is_other_place(instance, successor) {
+                true => self.exchange_places(instance),
+                false => Err(error),
+            };
+        }
         let result = self.exchange_with(instance, successor);
         number.set(Stage::Made);
         result
