@@ -381,13 +381,8 @@ impl Fake {
 
 impl Words for Fake {
     fn load(&self, address: u64) -> Option<u64> {
-        match address {
-            PORTAL_CODE.. => {
-                let word = self.code.get((address - PORTAL_CODE) as usize / 8)?;
-                Some(word.load(Relaxed) as u64)
-            }
-            _ => None,
-        }
+        let place = address.checked_sub(PORTAL_CODE)? as usize / 8;
+        Some(self.code.get(place)?.load(Relaxed) as u64)
     }
 }
 
