@@ -37,8 +37,8 @@ use cairn_abi::record::Instance;
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::generate::{LITERALS, call_literals, place, return_literals};
 use cairn_portal::literal::{
-    LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_NEXT, LITERAL_QUEUE, LITERAL_RETURN, LITERAL_SHAPE,
-    LITERALS_SIZE,
+    LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_INDEX, LITERAL_NEXT, LITERAL_QUEUE, LITERAL_RETURN,
+    LITERAL_SHAPE, LITERALS_SIZE,
 };
 use cairn_portal::specification::{Specification, Stack, State};
 use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Source, plan};
@@ -371,6 +371,7 @@ impl Maker {
             let template = self.templates.get(usize::from(*found));
             literals[place(LITERAL_RETURN)] = *call;
             literals[place(LITERAL_ENTRY)] = method(index).entry;
+            literals[place(LITERAL_INDEX)] = (first + index) as u64;
             let words = machine.code(address, template.size);
             write(words, &literals);
             write(words.get(LITERALS..).unwrap_or(&[]), template.code());

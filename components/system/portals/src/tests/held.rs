@@ -1,5 +1,6 @@
 //! Instances that are held: whatever leads to one waits, is exchanged, and goes on, whatever else happens meanwhile.
 
+mod again;
 mod between;
 mod dropped;
 mod in_place;
