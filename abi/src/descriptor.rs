@@ -153,6 +153,8 @@ pub const ARGUMENT_TEXT: u32 = 5;
 pub const ARGUMENT_BYTES: u32 = 6;
 /// Kind of an argument: a variant of an enum, whose names stand in [the texts](crate::interface_text).
 pub const ARGUMENT_ENUM: u32 = 7;
+/// Kind of an argument: text, public keys of 64 hexadecimal digits each, with space between them.
+pub const ARGUMENT_KEYS: u32 = 8;
 /// Most arguments of a component.
 pub const ARGUMENTS_MAXIMUM: usize = 16;
 

@@ -21,6 +21,8 @@ enum Kind {
     Bool,
     Duration,
     Text,
+    /// Text, of which the description's check knows what it has to be.
+    Keys,
     Bytes,
     /// One with `#[derive(cairn::Wire)]`.
     Enum(Path),
@@ -78,8 +80,11 @@ pub fn expand(arguments: &[Argument]) -> (TokenStream, Vec<TokenStream>) {
                     default.map(|one| quote!({ let value: #path = #one; value as u64 })),
                 )
             }
-            Kind::Text => (
-                quote!(ARGUMENT_TEXT),
+            Kind::Text | Kind::Keys => (
+                match kind {
+                    Kind::Keys => quote!(ARGUMENT_KEYS),
+                    _ => quote!(ARGUMENT_TEXT),
+                },
                 quote!(&'static str),
                 quote!(::cairn::__expansion::argument_text(#place)),
                 default.map(|one| {
@@ -154,6 +159,7 @@ impl Parse for Argument {
             Some("bool") => Kind::Bool,
             Some("Duration") if is_of_time(&of) => Kind::Duration,
             Some("&str") => Kind::Text,
+            Some("PublicKeys") => Kind::Keys,
             Some("usize") => Kind::Bytes,
             Some(name) if name.starts_with(char::is_uppercase) && name != "String" => {
                 Kind::Enum(syn::parse2(of.to_token_stream())?)
@@ -161,7 +167,7 @@ impl Parse for Argument {
             _ => {
                 return Err(Error::new_spanned(
                     of,
-                    "an argument is a `u64`, an `i64`, a `bool`, a `Duration`, a `&str`, a `usize` for a size, or an enum with `#[derive(cairn::Wire)]`",
+                    "an argument is a `u64`, an `i64`, a `bool`, a `Duration`, a `&str`, `PublicKeys`, a `usize` for a size, or an enum with `#[derive(cairn::Wire)]`",
                 ));
             }
         };

@@ -9,9 +9,9 @@ pub use crate::object::grant::passed_shape;
 pub use crate::ready::serves;
 pub use crate::wire::{HASH_START, WORDS, hash, hash_word};
 pub use cairn_abi::descriptor::{
-    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_SIGNED,
-    ARGUMENT_TEXT, ARGUMENT_UNSIGNED, ArgumentDescriptor, ComponentDescriptor, EntryPoint,
-    ExportDescriptor, ImportDescriptor, InterfaceDescriptor, METHODS_MAXIMUM, Reply,
+    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_KEYS,
+    ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED, ArgumentDescriptor, ComponentDescriptor,
+    EntryPoint, ExportDescriptor, ImportDescriptor, InterfaceDescriptor, METHODS_MAXIMUM, Reply,
 };
 pub use cairn_abi::interface_text::{
     FieldText, InterfaceText, MethodText, Texts, TypeText, VariantText, length,

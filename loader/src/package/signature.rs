@@ -37,10 +37,15 @@ impl Unsigned {
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<'text>(pub &'text str);
 
-impl Keys<'_> {
+impl<'text> Keys<'text> {
     /// Whether there are none: then nobody has to sign.
     pub fn is_empty(&self) -> bool {
         self.0.trim_ascii().is_empty()
+    }
+
+    /// What is no key.
+    pub fn wrong(&self) -> Option<&'text str> {
+        self.0.split_ascii_whitespace().find(|key| self::key(key).is_none())
     }
 
     /// Whether one of them has signed a package that begins so. What is behind the signature is not looked at: whether the hash is that of
@@ -48,7 +53,7 @@ impl Keys<'_> {
     pub fn check(&self, begin: &[u8; HASHED]) -> Result<(), Unsigned> {
         let (signed, signature) = begin.split_at(SIGNED);
         // All of them are looked at, so that a mistake in one is seen with the first package.
-        if self.0.split_ascii_whitespace().any(|key| self::key(key).is_none()) {
+        if self.wrong().is_some() {
             return Err(Unsigned::Key);
         }
         if signature.iter().all(|byte| *byte == 0) {

@@ -7,10 +7,11 @@ use crate::report::{Error, Report};
 use crate::table;
 use crate::units::{parse_duration, parse_size};
 use cairn_abi::descriptor::{
-    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_SIGNED,
-    ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
+    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_KEYS,
+    ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
 };
 use cairn_abi::startup::ARGUMENT_SIZE;
+use cairn_loader::package::Keys;
 use cairn_loader::{Argument, Descriptor};
 
 /// A value as it is written, before its component says of which type it is.
@@ -72,7 +73,9 @@ pub(crate) fn check(
         let given = instance.arguments.iter().find(|(name, _)| **name == argument.name);
         let value = match (given, argument.default) {
             (Some((_, given)), _) => value(argument, given, report),
-            (None, Some(_)) if argument.kind == ARGUMENT_TEXT => Some(Value::Text(String::new())),
+            (None, Some(_)) if matches!(argument.kind, ARGUMENT_TEXT | ARGUMENT_KEYS) => {
+                Some(Value::Text(String::new()))
+            }
             (None, Some(default)) => Some(Value::Word(default)),
             (None, None) => {
                 report.push(missing(instance, argument));
@@ -146,12 +149,16 @@ fn value(argument: &Argument, given: &Located<Given>, report: &mut Report) -> Op
             let expected = format!("one of {}", list(names));
             (variant.map(|variant| Value::Word(variant.code as u64)), expected)
         }
-        _ => {
+        kind => {
             let text = match &**given {
-                Given::Text(text) | Given::Filled(text) => Some(Value::Text(text.clone())),
+                Given::Text(text) | Given::Filled(text) => Some(text.clone()),
                 _ => None,
             };
-            (text, "a text".to_owned())
+            match text.as_ref().and_then(|text| Keys(text).wrong()) {
+                Some(wrong) if kind == ARGUMENT_KEYS => (None, not_a_key(wrong)),
+                _ if kind == ARGUMENT_KEYS => (text.map(Value::Text), "public keys".to_owned()),
+                _ => (text.map(Value::Text), "a text".to_owned()),
+            }
         }
     };
     if value.is_none() {
@@ -165,6 +172,25 @@ fn value(argument: &Argument, given: &Located<Given>, report: &mut Report) -> Op
     value
 }
 
+/// What is expected of what stands in a place of a public key.
+fn not_a_key(wrong: &str) -> String {
+    let count = wrong.chars().count();
+    let shown: String = wrong.chars().take(16).collect();
+    let dots = if count > 16 { "…" } else { "" };
+    match wrong.chars().find(|digit| !digit.is_ascii_hexdigit()) {
+        Some(digit) => {
+            format!(
+                "64 hexadecimal digits for each key, with space between them; `{shown}{dots}` has a `{digit}`"
+            )
+        }
+        None => {
+            format!(
+                "64 hexadecimal digits for each key, with space between them; `{shown}{dots}` has {count}"
+            )
+        }
+    }
+}
+
 /// What a value can look like.
 fn example(argument: &Argument) -> String {
     let example = match argument.kind {
@@ -173,6 +199,7 @@ fn example(argument: &Argument) -> String {
         ARGUMENT_BOOL => "true",
         ARGUMENT_DURATION => "\"10ms\"",
         ARGUMENT_BYTES => "\"64K\"",
+        ARGUMENT_KEYS => "\"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c\"",
         ARGUMENT_ENUM => {
             let first = argument.variants.first();
             return format!("\"{}\"", first.map_or("", |variant| variant.name.as_str()));

@@ -29,7 +29,7 @@ cairn::component! {
         loader: interfaces::Loader = SERVER,
         replacement: interfaces::Replacement = SERVER,
     },
-    arguments: { keys: &str = "" },
+    arguments: { keys: PublicKeys = "" },
     main: exchange::main,
 }
 

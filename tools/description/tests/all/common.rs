@@ -2,8 +2,8 @@
 //! of components.
 
 use cairn_abi::descriptor::{
-    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_SIGNED,
-    ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
+    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_KEYS,
+    ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
 };
 use cairn_description::{Board, Connected, Files, Report, Source, System, connect, load_from};
 use cairn_loader::interface_text::VariantText;
@@ -202,6 +202,7 @@ fn given() -> Descriptor {
         ("motto", ARGUMENT_TEXT, Some(0)),
         ("room", ARGUMENT_BYTES, Some(4096)),
         ("speed", ARGUMENT_ENUM, Some(4)),
+        ("trusts", ARGUMENT_KEYS, Some(0)),
     ];
     Descriptor {
         arguments: arguments.into_iter().map(argument).collect(),

@@ -127,7 +127,7 @@ fn variables_templates_and_numbers_stand_for_what_they_say() {
     let word = |value: i64| Value::Word(value as u64);
     let text = |text: &str| Value::Text(text.to_owned());
     let words = [word(2), word(-2), word(1), word(2_000_000)];
-    let expected = [&words[..], &[text("2"), text(""), word(4096), word(4)]].concat();
+    let expected = [&words[..], &[text("2"), text(""), word(4096), word(4), text("")]].concat();
     assert!(given.into_iter().eq(&expected));
 }
 
@@ -303,7 +303,8 @@ fn arguments_are_of_their_types() {
     let text = |text: &str| Value::Text(text.to_owned());
     let words = [4096, -3i64 as u64, 1, 10_000_000].map(Value::Word);
     let (texts, more) = ([text("left"), text("")], [64 << 10, 4].map(Value::Word));
-    assert_eq!(connected.arguments[1], [&words[..], &texts, &more].concat());
+    let keys = " 8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c\n8139770EA87D175F56A35466C34C7ECCCB8D8A91B4EE37A25DF60F5B8FC9B394";
+    assert_eq!(connected.arguments[1], [&words[..], &texts, &more, &[text(keys)]].concat());
 }
 
 #[test]

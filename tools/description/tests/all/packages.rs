@@ -24,7 +24,7 @@ fn packages_are_those_with_a_table_and_those_of_the_shelf() {
     assert_eq!(*system.instances[0].children, 0);
     let [of_relay, of_file, ..] = connected.packages.as_slice() else { panic!() };
     assert_eq!(of_relay.imports, [Some(("echo".to_owned(), "echo".to_owned()))]);
-    assert_eq!((of_relay.exports.as_slice(), of_file.arguments.len()), (&[Some(0)][..], 8));
+    assert_eq!((of_relay.exports.as_slice(), of_file.arguments.len()), (&[Some(0)][..], 9));
     assert_eq!(of_file.arguments[4], Value::Text("A title".into()));
 }
 

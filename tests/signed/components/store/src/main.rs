@@ -20,10 +20,12 @@ struct Store {
     bytes: [u8; SIZE],
     length: usize,
     name: Line<32>,
+    /// Up to where it has been read.
+    read: usize,
 }
 
 static STORE: Exclusive<Store> =
-    Exclusive::new(Store { bytes: [0; SIZE], length: 0, name: Line::new() });
+    Exclusive::new(Store { bytes: [0; SIZE], length: 0, name: Line::new(), read: 0 });
 
 struct Server;
 static SERVER: Server = Server;
@@ -98,6 +100,15 @@ fn make(store: &mut Store, name: &str) -> Result<usize, Error> {
             return Ok(length - 4096);
         }
         "short" => return Ok(SIGNED + 5),
+        // Of this name, signed as such. From the first read on it is another one.
+        "swapped" => signed(package, 1),
+        // More than was signed.
+        "grows" => {
+            signed(package, 1);
+            let end = length + 8192;
+            bytes.get_mut(length..end).ok_or(Error::TooLarge)?.fill(0);
+            return Ok(end);
+        }
         _ => signed(package, 1),
     }
     Ok(length)
@@ -113,14 +124,38 @@ impl Packages for Server {
                 store.length = make(store, name)?;
                 store.name = Line::of(format_args!("{name}"));
             }
-            Ok((0, store.length as u64))
+            store.read = 0;
+            Ok(match name {
+                "endless" => (0, u64::MAX),
+                "beyond" => (u64::MAX - 4096, store.length as u64),
+                _ => (0, store.length as u64),
+            })
         })
     }
 
     fn read(&self, offset: u64, to: WriteWindow<'_>) -> Result<usize, Error> {
         STORE.with(|store| {
             let from = usize::try_from(offset).map_err(|_| Error::BadArgument)?;
-            to.write(0, store.bytes.get(from..store.length).ok_or(Error::BadArgument)?)
+            let count =
+                to.write(0, store.bytes.get(from..store.length).ok_or(Error::BadArgument)?)?;
+            let is_again = from < store.read;
+            store.read = from + count;
+            // Whoever reads a byte for a second time, to use it, finds another one than he has checked.
+            match store.name.text() {
+                "twice" if is_again => {
+                    (0..count).try_for_each(|place| to.write(place, &[0xff]).map(drop))?;
+                }
+                "later" if !is_again => {
+                    to.write(count - 1, &[store.bytes[from + count - 1] ^ 1])?;
+                }
+                "swapped" if from == 0 => {
+                    store.bytes[store.length - 100] ^= 1;
+                    signed(&mut store.bytes[..store.length], 1);
+                }
+                "shrinks" if from > 0 => return Ok(count / 2),
+                _ => {}
+            }
+            Ok(count)
         })
     }
 
