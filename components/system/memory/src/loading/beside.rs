@@ -158,14 +158,16 @@ impl Manager<'_> {
         let size = pages.checked_mul(PAGE_SIZE).filter(|size| (1..=REGION_SIZE).contains(size));
         let size = size.ok_or(Error::BadArgument)?;
         // What the layout made has a segment for each row of pages that are zeros, or not.
-        let is_data_page = |owner: Entry<Instance>, offset: u64| {
-            let mut own = self.content_of(owner);
-            own.any(|(range, flags)| range.contains(&offset) && flags & WRITE != 0)
-        };
         let is_data = |owner: Entry<Instance>, address: u64| {
-            let offset = address.wrapping_sub(start);
-            let mut all = (offset..offset.saturating_add(size)).step_by(PAGE_SIZE as usize);
-            offset.is_multiple_of(PAGE_SIZE) && all.all(|page| is_data_page(owner, page))
+            let from = address.wrapping_sub(start);
+            let (mut at, end) = (from, from.saturating_add(size));
+            while at < end {
+                let mut own = self.content_of(owner);
+                let row = own.find(|(range, flags)| range.contains(&at) && flags & WRITE != 0);
+                let Some((row, _)) = row else { return false };
+                at = row.end;
+            }
+            from.is_multiple_of(PAGE_SIZE)
         };
         if !is_data(ours, from) || !is_data(theirs, to) {
             return Err(Error::BadArgument);
