@@ -83,7 +83,7 @@ pub fn advise(system: &str, board: Option<&str>, profile: Option<&Path>) -> Resu
         |method: &Method| calls.as_ref().map_or(1, |calls| calls.get(method).copied().unwrap_or(0));
     let trial = Trial { parts: &parts, board, nucleus: &nucleus };
     let mut rows = Vec::new();
-    for index in 0..parts.system.instances.len() {
+    for index in 0..parts.system.described().len() {
         let fellows: Vec<usize> = parts.system.fellows(index).collect();
         if fellows[0] == index {
             rows.push(trial.row(&fellows, &now, &weight)?);
@@ -162,6 +162,9 @@ impl Trial<'_> {
             .iter()
             .map(|one| lines::of_component(&paths::component(&one.folder), self.parts.file(one)));
         let outcome = match self.placed(fellows, !is_there) {
+            _ if instances[0].moves.is_some() => {
+                Err("be placed there for good: it moves".to_owned())
+            }
             _ if is_there && fellows.len() > 1 => {
                 Err("be compared: no description can take their `fate` away".to_owned())
             }

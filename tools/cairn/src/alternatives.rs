@@ -11,7 +11,8 @@ pub fn of(parts: &Parts, connected: &ConnectedImport) -> Vec<String> {
     let wanted = &components[connected.target].descriptor.exports[connected.export].interface;
     let mut found = Vec::new();
     let table = |server: usize| parts.system.instances[server].table();
-    for (server, component) in components.iter().enumerate() {
+    let described = parts.system.described().len();
+    for (server, component) in components.iter().enumerate().take(described) {
         if server != connected.target && table(server) == table(connected.target) {
             continue;
         }
@@ -30,7 +31,7 @@ pub fn of(parts: &Parts, connected: &ConnectedImport) -> Vec<String> {
 pub fn report(parts: &Parts) -> String {
     let mut lines = Vec::new();
     let components = parts.components();
-    for (client, instance) in parts.system.instances.iter().enumerate() {
+    for (client, instance) in parts.system.described().iter().enumerate() {
         for connected in &parts.connected.imports[client] {
             let others = of(parts, connected);
             if others.is_empty() {

@@ -130,14 +130,16 @@ pub fn check_kernel_calls(instance: &Instance, component: &Component) -> Result<
     let Some(place) = place else { return Ok(()) };
     let error = cairn_description::Error::new(
         &instance.placement.place,
-        format!("`{}` would call the firmware from the kernel domain", instance.name),
+        format!("`{}` would call the firmware from the kernel domain", instance.own_name()),
         format!(
             "expected machine code whose calls are all noted by a library of Cairn's: that of `{}` has an `ecall`, or data \
              that looks like one, at {place}",
             instance.folder
         ),
-        "call by the library only (abi/src/arch/riscv64/call.rs), or write placement = \"domain\" here; \
-         `trust = \"unsafe-code\"` does not allow it",
+        format!(
+            "call by the library only (abi/src/arch/riscv64/call.rs), or {} here; `trust = \"unsafe-code\"` does not allow it",
+            instance.out_of_kernel()
+        ),
     );
     bail!("{}", cairn_description::Report::from(error))
 }
@@ -153,10 +155,13 @@ fn check_trust(system: &System) -> Result<()> {
     let Some((instance, part)) = found else { return Ok(()) };
     let error = cairn_description::Error::new(
         &instance.placement.place,
-        format!("`{}` could do anything in the kernel domain", instance.name),
+        format!("`{}` could do anything in the kernel domain", instance.own_name()),
         format!("expected a component of which nothing has unsafe code: {part} does not forbid it"),
-        "write `#![forbid(unsafe_code)]` at the beginning of its source, do without it, or write placement = \"domain\" here, or \
-         trust = \"unsafe-code\"",
+        format!(
+            "write `#![forbid(unsafe_code)]` at the beginning of its source, do without it, or {} here, or \
+             trust = \"unsafe-code\"",
+            instance.out_of_kernel()
+        ),
     );
     bail!("{}", cairn_description::Report::from(error))
 }

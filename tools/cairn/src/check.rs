@@ -9,22 +9,29 @@ use crate::cargo::Purpose;
 use crate::placements::Placements;
 use crate::{components, lines};
 use anyhow::Result;
-use cairn_description::Setting;
 use cairn_description::model::Instance;
+use cairn_description::{Setting, copies};
 use cairn_image::Component;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Says of a system what its build would say. Returns the components of which only the build knows how large they are, since
-/// they were never built, or have changed since.
+/// What is to be said of a system without errors.
+pub struct Checked {
+    /// The components of which only the build knows how large they are, since they were never built, or have changed since.
+    unknown: BTreeSet<String>,
+    /// A line for each instance that moves.
+    moving: Vec<String>,
+}
+
+/// Says of a system what its build would say.
 pub fn check(
     described: &str,
     board: Option<&str>,
     placements: Placements,
     settings: &[Setting],
-) -> Result<BTreeSet<String>> {
+) -> Result<Checked> {
     let parts = Parts::compiled(described, board, placements, settings, |_| Purpose::Read)?;
     let nucleus = nucleus()?.0;
     let mut unknown = BTreeSet::new();
@@ -58,7 +65,13 @@ pub fn check(
         lay_out_with(&Parts::varied(described, board, placements, settings)?, &nucleus)?;
         unknown.clear();
     }
-    Ok(unknown)
+    let moving = system.described().iter().filter(|instance| instance.moves.is_some());
+    let moving = moving.map(|instance| {
+        let begins =
+            "begins in a protection domain of its own, and moves to the kernel domain and back";
+        format!("{} {begins}", *instance.name)
+    });
+    Ok(Checked { unknown, moving: copies::merged(moving) })
 }
 
 /// The program of an instance that a build made, which may be older than its sources.
@@ -77,8 +90,14 @@ fn is_current(program: &Path) -> bool {
     sources.iter().all(|source| is_older(source))
 }
 
-/// What `check` says of a system in which it found no error, and which programs it did not measure.
-pub fn summary(system: &str, unknown: &BTreeSet<String>) -> String {
+/// What `check` says of a system in which it found no error.
+pub fn summary(system: &str, checked: &Checked) -> String {
+    let moving = checked.moving.iter().map(|line| format!("\n{line}"));
+    moving.fold(result(system, &checked.unknown), |text, line| text + &line)
+}
+
+/// Which programs it did not measure.
+fn result(system: &str, unknown: &BTreeSet<String>) -> String {
     /// Names that fit into a line.
     const NAMED: usize = 3;
     if unknown.is_empty() {
@@ -126,9 +145,8 @@ mod tests {
 
     #[test]
     fn who_was_not_measured_is_named() {
-        let said = |names: &[&str]| {
-            summary("demo", &names.iter().map(|name| (*name).to_owned()).collect())
-        };
+        let said =
+            |names: &[&str]| result("demo", &names.iter().map(|name| (*name).to_owned()).collect());
         assert_eq!(said(&[]), "demo: no errors");
         assert!(said(&["a", "b"]).ends_with("never built: a, b"));
         assert!(said(&["a", "b", "c", "d", "e"]).ends_with("never built: a, b, c and 2 more"));

@@ -84,13 +84,13 @@ pub fn check(instance: &Instance, is_hard: bool, board: &Board) -> Result<()> {
             &instance.placement.place,
             format!(
                 "`{}` would compute with the floating-point unit in the kernel domain",
-                instance.name
+                instance.own_name()
             ),
             format!(
                 "expected a domain: the component in `{}` says `float = \"hard\"`",
                 instance.folder
             ),
-            "write placement = \"domain\" here, or build it without: in the kernel domain the unit is off, since nothing there \
+            "leave it in a protection domain, or build it without: in the kernel domain the unit is off, since nothing there \
              hands it from one component to the next",
         )
     } else if instance.role.is_some_and(|role| role.runs_to_completion()) {
@@ -151,7 +151,10 @@ pub fn share(system: &mut System, is_hard: impl Fn(&Instance) -> bool) -> Result
             ));
         }
         let (old, has_float) = (**replaced, is_hard(new) || is_hard(old));
-        system.instances[old].has_float |= has_float;
+        let places = [Some(old), system.instances[old].other_place];
+        for place in places.into_iter().flatten() {
+            system.instances[place].has_float |= has_float;
+        }
     }
     for package in &mut system.packages {
         let Some(replaced) = &package.replaces else { continue };

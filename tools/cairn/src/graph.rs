@@ -11,7 +11,7 @@ pub fn draw(parts: &Parts) -> String {
     let system = &parts.system;
     let components = parts.components();
     let mut nodes = Vec::new();
-    for (index, instance) in system.instances.iter().enumerate() {
+    for (index, instance) in system.described().iter().enumerate() {
         let exports = components[index].descriptor.exports.iter();
         let exports = exports.map(|export| Export {
             name: export.name.clone(),
@@ -52,6 +52,7 @@ pub fn draw(parts: &Parts) -> String {
             domain: instance.domain.0.into(),
             frame: frame(system, index),
             role: instance.role.map(|role| role.key().to_owned()),
+            moves: instance.moves.is_some(),
             priority: *instance.priority,
             exports: exports.collect(),
             imports,
@@ -78,7 +79,7 @@ fn openings(parts: &Parts, client: usize) -> Vec<Import> {
     let components = parts.components();
     let connected = &parts.connected;
     let mut openings = Vec::new();
-    for (server, instance) in parts.system.instances.iter().enumerate() {
+    for (server, instance) in parts.system.described().iter().enumerate() {
         for (described, export) in instance.exports.iter().enumerate() {
             let Open::Instances(allowed) = &export.open else { continue };
             let index = connected.exports[server][described];

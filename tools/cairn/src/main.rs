@@ -82,8 +82,8 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::Check { system, variant, .. } => {
             let Variant { on, placement, set } = variant;
-            let unknown = check::check(&system, on.board.as_deref(), placement, &set)?;
-            println!("{}", check::summary(&system, &unknown));
+            let checked = check::check(&system, on.board.as_deref(), placement, &set)?;
+            println!("{}", check::summary(&system, &checked));
             Ok(0)
         }
         Command::Fmt { named, check } => Ok(u8::from(!fmt::run(&named, check)?)),

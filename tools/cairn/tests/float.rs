@@ -38,7 +38,7 @@ fn a_component_for_the_unit_is_refused_where_there_is_none() {
             [
                 "`worker` would compute with the floating-point unit in the kernel domain",
                 "expected a domain",
-                "write placement = \"domain\" here",
+                "leave it in a protection domain",
             ],
         ),
         (

@@ -8,6 +8,7 @@ mod devices;
 mod dma;
 mod growth;
 mod loading;
+mod moves;
 mod packages;
 mod pagers;
 mod placement;
@@ -33,6 +34,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     resources::check(system, report);
     growth::check(system, report);
     loading::check(system, report);
+    moves::check(system, report);
     sections::check(system, report);
     pagers::check(system, report);
     budgets::check(system, report);

@@ -127,7 +127,7 @@ fn not_built(instance: &Instance) -> Error {
 fn has_no_thread_pointer(instance: &Instance) -> Error {
     Error::new(
         &instance.placement.place,
-        format!("`{}` has thread-local variables", instance.name),
+        format!("`{}` has thread-local variables", instance.own_name()),
         format!(
             "expected a component without them in the kernel domain: those of `{}` lie where the register `tp` points, and there \
              that is the thread's frame",

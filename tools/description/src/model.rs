@@ -435,11 +435,13 @@ impl System {
     }
 
     /// Where an instance is, in words: `domain`, a domain of its own; `with NAME`, that of another; `kernel`, and `kernel with
-    /// NAME` with the fate of another.
+    /// NAME` with the fate of another. Who moves has two.
     pub fn placement(&self, index: usize) -> String {
         let leader = Some(self.leader(index)).filter(|leader| *leader != index);
         let leader = leader.map(|leader| format!("with {}", self.instances[leader].name));
         match (self.instances[index].is_in_kernel(), leader) {
+            (true, _) if self.instances[index].is_other_place() => "kernel, asleep".to_owned(),
+            (false, None) if self.instances[index].moves.is_some() => "domain, moves".to_owned(),
             (false, None) => "domain".to_owned(),
             (true, None) => "kernel".to_owned(),
             (false, Some(leader)) => leader,

@@ -72,6 +72,11 @@ impl Instance {
         self.other_place.is_some() && self.is_in_kernel()
     }
 
+    /// What the description calls it, or whose other place it is.
+    pub fn own_name(&self) -> &str {
+        self.name.strip_suffix(OTHER_PLACE).unwrap_or(&self.name)
+    }
+
     /// What to write so that it, or its other place, is not in the kernel domain.
     pub fn out_of_kernel(&self) -> &'static str {
         if self.is_other_place() { "remove `moves`" } else { "write placement = \"domain\"" }

@@ -75,7 +75,8 @@ pub(crate) fn subtitle(node: &Node) -> String {
 
 /// The first line's right end.
 pub(crate) fn role(node: &Node) -> String {
-    node.role.as_ref().map_or(String::new(), |role| format!("role {role}"))
+    let moves = if node.moves { "moves" } else { "" };
+    node.role.as_ref().map_or(moves.to_owned(), |role| format!("role {role}"))
 }
 
 fn shape(node: &Node) -> Shape {

@@ -41,6 +41,8 @@ pub struct Node {
     pub frame: Option<String>,
     /// What the nucleus knows it for.
     pub role: Option<String>,
+    /// It moves between its protection domain and the kernel domain. Who has a role does not.
+    pub moves: bool,
     /// Priority of its first thread; colours its head.
     pub priority: u8,
     /// What it serves.

@@ -99,6 +99,7 @@ fn system() -> Graph {
             } else {
                 Vec::new()
             },
+            moves: false,
             equals: 0,
         });
     }

@@ -45,7 +45,7 @@ const PORTAL_CODE_TOGETHER: u64 = 256 << 10;
 /// The portal manager with its clients, among which it divides what portals are made from at run time.
 fn clients(system: &System) -> Option<(&Instance, impl Iterator<Item = &Instance> + Clone)> {
     let manager = system.roles.portals?;
-    let clients = system.instances.iter().filter(|instance| system.gets_portals(instance));
+    let clients = system.described().iter().filter(|instance| system.gets_portals(instance));
     Some((&system.instances[manager], clients))
 }
 
@@ -96,9 +96,9 @@ pub fn too_many_connections(system: &System, (limit, help): (&str, &str)) -> Err
     )
 }
 
-/// Quotas are whole pages.
+/// Quotas are whole pages. What other places have is the layout's.
 fn quotas(system: &System) -> u64 {
-    system.instances.iter().map(|instance| *instance.memory).sum()
+    system.described().iter().map(|instance| *instance.memory).sum()
 }
 
 /// Refuses a system that promises more than its board has.
@@ -111,7 +111,7 @@ pub fn check(system: &System, room: &Room) -> Result<(), Report> {
         false => (managed, "as much as the memory manager can hand out".to_owned()),
     };
     let mut sum = room.own;
-    let over = system.instances.iter().find(|instance| {
+    let over = system.described().iter().find(|instance| {
         sum += *instance.memory;
         sum > limit + room.shared
     });

@@ -1,5 +1,6 @@
 //! What a layout says of itself: how much of the board's memory is whose, and who may what.
 
+use super::instance::Placed;
 use super::{Layout, pages};
 use crate::report::{Confined, InstanceReport, Report};
 use crate::room::Room;
@@ -24,8 +25,16 @@ impl Layout<'_> {
     pub(super) fn room(&self) -> Room {
         let sections = self.system.sections.iter().filter(|section| section.pager.is_none());
         let sections = sections.map(|section| pages(*section.size) * PAGE_SIZE);
-        let placed: u64 = self.placed.iter().map(|placed| placed.memory_used).sum();
-        let shared: u64 = self.placed.iter().map(|placed| placed.memory_shared).sum();
+        // Of one that moves the quota pays for one place, whichever it is in: for that which takes less.
+        let paid = |(index, placed): (usize, &Placed)| {
+            let instance = &self.system.instances[index];
+            let other = instance.other_place.map(|other| self.placed[other].memory_used);
+            let paid = other.map_or(placed.memory_used, |other| other.min(placed.memory_used));
+            if instance.is_other_place() { 0 } else { paid }
+        };
+        let placed: u64 = self.placed.iter().enumerate().map(paid).sum();
+        let described = &self.placed[..self.system.described().len()];
+        let shared: u64 = described.iter().map(|placed| placed.memory_shared).sum();
         let portal_code = self.code.extent().1 + self.areas.counters.size;
         Room {
             image: self.image_size(),
@@ -42,7 +51,7 @@ impl Layout<'_> {
 
     /// Instances that are trusted with all memory, and by which devices.
     fn trusted(&self) -> Vec<(String, Vec<String>)> {
-        let trusted = self.system.instances.iter().filter(|instance| *instance.trusted);
+        let trusted = self.system.described().iter().filter(|instance| *instance.trusted);
         let entry = |instance: &cairn_description::model::Instance| {
             let devices =
                 instance.devices.iter().map(|device| &self.system.board.devices[**device]);
@@ -82,7 +91,7 @@ impl Layout<'_> {
     fn beside(&self) -> Vec<(String, Vec<String>)> {
         let board = &self.system.board;
         let mut beside = Vec::new();
-        for instance in &self.system.instances {
+        for instance in self.system.described() {
             let given = instance.devices.iter().map(|device| &board.devices[**device]);
             let given: Vec<_> = given.collect();
             let reached = given.iter().flat_map(|device| board.devices_in(device.pages()));
