@@ -1,6 +1,6 @@
 //! Portals from one instance to another: of imports, and of devices' interrupts.
 
-use super::{Error, Layout, record, take};
+use super::{Error, Layout, take};
 use crate::path;
 use crate::report::PortalReport;
 use cairn_abi::address::{
@@ -259,7 +259,7 @@ impl Layout<'_> {
         method: &Method,
         index: usize,
     ) -> Result<Plan, String> {
-        let ends = (record::end(self, client), record::end(self, server));
+        let ends = (self.row(client), self.row(server));
         let mut plan = cairn_portal::plan(&ends.0, &ends.1, trust);
         plan.specification = plan
             .specification

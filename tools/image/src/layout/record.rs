@@ -404,12 +404,6 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     }
 }
 
-/// The same as an end of crossings: of another place with the number of the one whose it is.
-pub(super) fn end(layout: &Layout, index: usize) -> Instance {
-    let number = layout.system.instances[layout.system.identity(index)].number;
-    Instance { number, ..instance(layout, index) }
-}
-
 /// Exports with their methods, whose meanings are put behind the other names, and which are whose. An instance with a successor that serves more has room for that
 /// behind its own, and they stand behind all others': no look for an interface finds first what is added.
 fn exports(

@@ -4,6 +4,7 @@ use super::{Layout, record};
 use cairn_abi::descriptor;
 use cairn_abi::domain::*;
 use cairn_abi::privileged::*;
+use cairn_abi::record::Instance;
 use cairn_description::model::Role;
 use cairn_loader::Copying;
 use cairn_portal::{Crossing, End, Place, ShortCircuit, generate};
@@ -103,7 +104,13 @@ impl Layout<'_> {
 
     /// An instance as an end of a crossing.
     pub(super) fn end(&self, index: usize) -> End {
-        End::of(&record::end(self, index))
+        End::of(&self.row(index))
+    }
+
+    /// What the record will say of an instance, for portals: of another place with the number of the one whose it is.
+    pub(super) fn row(&self, index: usize) -> Instance {
+        let number = self.system.instances[self.system.identity(index)].number;
+        Instance { number, ..record::instance(self, index) }
     }
 
     /// Puts a portal's code into an instance's table.
