@@ -13,7 +13,7 @@ use crate::control;
 use crate::copies::ranges;
 use crate::model::{Connection, Instance, StateMode, System};
 use crate::names::suggestion;
-use crate::place::{Located, Place};
+use crate::place::Located;
 use crate::report::{Error, Report};
 use cairn_abi::domain::{PORTALS_DESCRIBED, Tables};
 use cairn_loader::{Descriptor, Import, Interface};
