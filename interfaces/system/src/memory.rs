@@ -46,6 +46,9 @@ pub trait MemoryControl {
     /// One step of giving back what a dead instance allocated: 0 first, then what it answers, until 0. No
     /// invocation stack may name it any more.
     fn release(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error>;
+    /// The same of one that gets other content. What a pager allocated stays, as its clients have it, until a life of it ends otherwise. Which of the
+    /// two it is says the step with the cursor 0.
+    fn release_for_successor(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error>;
     /// One step, in the same way, of making the memory of a dead instance, after `release`, as it was at the
     /// start: data again as in the image, the rest zero. `but_stacks`: those on which clients' threads run stay as they are, since
     /// some may have come already, with what they bring.

@@ -49,6 +49,9 @@ pub trait Paging {
     fn has(&self, caller: Caller, range: u64, page: u64) -> Result<bool, Error>;
     /// Takes pages of a range that the caller serves from the client: what it does there next is a fault again.
     fn unmap(&self, caller: Caller, range: u64, first: u64, pages: u64) -> Result<(), Error>;
+    /// Pages in a row that the caller has allocated, the first from an address on: their address, and how many. What a life finds that has
+    /// allocated nothing yet the content before it has left. `NotFound`: there are none.
+    fn kept(&self, caller: Caller, from: u64) -> Result<(u64, u64), Error>;
 }
 
 /// A range that a pager serves.

@@ -80,6 +80,19 @@ impl<const FRAMES: usize> Cache<FRAMES> {
         (frame.page, frame.is_changed) = (page, false);
     }
 
+    /// A frame has this page, as another cache had it there, of which all answers were mapped. `Malformed`: there is no such frame, or another has the page.
+    pub fn restore(&mut self, frame: usize, page: Page, is_changed: bool) -> Result<(), Error> {
+        let is_twice = self.find(page).is_some();
+        let frames = self.frames.get_mut(..self.count).unwrap_or(&mut []);
+        match frames.get_mut(frame) {
+            Some(frame) if frame.page.is_none() && !is_twice => {
+                (frame.page, frame.is_changed) = (Some(page), is_changed);
+                Ok(())
+            }
+            _ => Err(Error::Malformed),
+        }
+    }
+
     /// A thread comes: what it was answered is mapped.
     pub fn unpin(&mut self, thread: usize) {
         let answered = &mut self.answered[thread % THREADS_MAXIMUM];
@@ -170,6 +183,20 @@ mod tests {
         cache.unpin(9);
         cache.unpin(9);
         assert_eq!(cache.victim(), Ok(1));
+    }
+
+    #[test]
+    fn a_page_comes_back_to_the_frame_where_it_was_and_to_no_other() {
+        let mut cache = Cache::<8>::new();
+        cache.begin(3);
+        assert_eq!(cache.restore(1, page(7), true), Ok(()));
+        for (frame, number) in [(2, 7), (1, 8), (3, 9), (usize::MAX, 9)] {
+            assert_eq!(cache.restore(frame, page(number), false), Err(Error::Malformed));
+        }
+        assert_eq!(cache.restore(0, page(9), false), Ok(()));
+        assert_eq!((cache.find(page(7)), cache.find(page(9))), (Some(1), Some(0)));
+        assert_eq!((cache.content(1), cache.victim()), (Some((page(7), true)), Ok(2)));
+        assert!(cache.changed().eq([1]));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod answers;
 pub mod cache;
+pub mod handover;
 pub mod pool;
 pub mod ranges;
 pub mod stored;

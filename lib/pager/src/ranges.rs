@@ -3,11 +3,13 @@
 //! Those of the description have their places for good. For clients that are loaded a number of equal parts is kept: each has one from
 //! its first fault on until it is gone and another needs it.
 
+use crate::handover::{bytes, words};
 use crate::pool::Pool;
 use cairn::Error;
 use cairn::abi::address::PAGE_SIZE;
 use cairn::abi::identifier::INSTANCES_MAXIMUM;
 use cairn::abi::record::RANGES_MAXIMUM;
+use cairn::successor::Writer;
 use cairn_interfaces::{PageFault, PagingProxy, RangeClient};
 use core::sync::atomic::{
     AtomicU32, AtomicU64,
@@ -23,6 +25,11 @@ struct Range {
     /// The client's life whose pages the pool has, and 1.
     life: AtomicU64,
 }
+
+/// Kinds of records for a successor: what is kept, a range that has places, and which part is whose.
+const KEPT: u8 = 1;
+const RANGE: u8 = 2;
+const PART: u8 = 3;
 
 /// The places of a part that nobody has.
 const NOBODY: u32 = u32::MAX;
@@ -121,6 +128,59 @@ impl Ranges {
             if range.pages.load(Relaxed) > 0 && !client(number).is_ok_and(|client| client.lives) {
                 self.clear(pool, range);
             }
+        }
+    }
+
+    /// Writes for a successor whose the places are.
+    pub fn write(&self, writer: &mut Writer) -> Result<(), Error> {
+        let kept = self.kept.each_ref().map(|word| word.load(Relaxed).into());
+        writer.record(KEPT, &[bytes(kept).as_flattened()])?;
+        for (part, owner) in self.owners.iter().enumerate() {
+            let owner = owner.load(Relaxed);
+            if owner != NOBODY {
+                writer.record(PART, &[bytes([part as u64, owner.into()]).as_flattened()])?;
+            }
+        }
+        for (number, range) in self.ranges.iter().enumerate() {
+            let life = range.life.load(Relaxed);
+            if life != 0 {
+                writer.record(RANGE, &[bytes([number as u64, life]).as_flattened()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a record over; the ranges of the description and what is kept are those of this life already. `VersionMismatch`: its places are others'.
+    pub fn take(&self, kind: u8, content: &[u8]) -> Result<(), Error> {
+        let kept = self.kept.each_ref().map(|word| word.load(Relaxed).into());
+        match kind {
+            KEPT if words(content)? == kept => Ok(()),
+            PART => {
+                let [part, owner] = words(content)?;
+                let [first, parts, pages] = kept;
+                let range = self.ranges.get(owner as usize).ok_or(Error::Malformed)?;
+                // One range has one part, and each part one range.
+                if part >= parts
+                    || self.owners[part as usize].load(Relaxed) != NOBODY
+                    || range.pages.load(Relaxed) != 0
+                {
+                    return Err(Error::Malformed);
+                }
+                self.owners[part as usize].store(owner as u32, Relaxed);
+                range.first.store((first + part * pages) as u32, Relaxed);
+                range.pages.store(pages as u32, Relaxed);
+                Ok(())
+            }
+            RANGE => {
+                let [number, life] = words(content)?;
+                let range = self.ranges.get(number as usize).ok_or(Error::Malformed)?;
+                if range.pages.load(Relaxed) == 0 {
+                    return Err(Error::Malformed);
+                }
+                range.life.store(life, Release);
+                Ok(())
+            }
+            _ => Err(Error::VersionMismatch),
         }
     }
 
@@ -232,6 +292,52 @@ mod tests {
         let too_many =
             Ranges::new().begin(0, [(u64::MAX, 1)].into_iter(), Kept { clients: 0, pages: 0 });
         assert_eq!(too_many, Err(Error::NotSupported));
+    }
+
+    /// The records that one writes, as the other takes them.
+    fn hand_over(from: &Ranges, to: &Ranges) -> Result<(), Error> {
+        let mut records = Vec::new();
+        let put = |_: usize, bytes: &[u8]| {
+            records.extend_from_slice(bytes);
+            Ok(bytes.len())
+        };
+        cairn::successor::export(0, 1 << 16, put, |writer| from.write(writer)).unwrap();
+        cairn::successor::Reader::new().take(&records, |kind, content| to.take(kind, content))
+    }
+
+    #[test]
+    fn a_successor_knows_whose_the_places_are() {
+        let words = words(8);
+        let (before, places) = ranges();
+        let pool = Pool::new(&words, places).unwrap();
+        pool.begin();
+        let client = |_| Ok(there(true, 9));
+        for (fault, place) in [(fault(0, 2, 3), 3), (fault(200, 1, 0), 7), (fault(201, 0, 7), 10)] {
+            assert_eq!(before.begin_life(&pool, &fault, client), Ok(place));
+        }
+        let (next, _) = ranges();
+        assert_eq!(hand_over(&before, &next), Ok(()));
+        for one in
+            [fault(0, 2, 3), fault(200, 3, 0), fault(201, 0, 7), fault(0, 0, 4), fault(7, 0, 0)]
+        {
+            assert_eq!(next.place(&one), before.place(&one));
+        }
+        let more = fault(202, 0, 0);
+        assert_eq!(next.begin_life(&pool, &more, client), Err(Error::Exhausted), "none is left");
+        // Other arguments, or records that say a thing twice.
+        let other = Ranges::new();
+        let kept = Kept { clients: 3, pages: 4 };
+        other.begin(1, [(0, 3), (7, 2)].into_iter(), kept).unwrap();
+        assert_eq!(hand_over(&before, &other), Err(Error::VersionMismatch));
+        assert_eq!(hand_over(&before, &next), Err(Error::Malformed), "it has them");
+        let (kind, record) = (PART, |words: [u64; 2]| bytes(words));
+        for wrong in [[0, 201], [1, 200], [2, 202], [0, u64::MAX], [0, 7]] {
+            let (next, _) = ranges();
+            hand_over(&before, &next).unwrap();
+            assert_eq!(next.take(kind, record(wrong).as_flattened()), Err(Error::Malformed));
+        }
+        assert_eq!(next.take(RANGE, record([99, 1]).as_flattened()), Err(Error::Malformed));
+        assert_eq!(next.take(9, &[]), Err(Error::VersionMismatch));
     }
 
     #[test]

@@ -2,15 +2,19 @@
 //! pages. The sections are stored one behind the other.
 
 use crate::cache::{Cache, Page};
+use crate::handover::{bytes, words};
 use crate::{PAGE, ranges_in};
 use cairn::section::Section;
+use cairn::successor::Writer;
 use cairn::{Error, PortalIndex};
-use cairn_interfaces::{
-    MemoryProxy, MemoryStatisticsProxy, PAGE_READ, PAGE_WRITE, PageFault, PagingProxy, ServedRange,
-};
+use cairn_interfaces::{PAGE_READ, PAGE_WRITE, PageFault, PagingProxy, ServedRange};
 
-/// Most pages in memory, and ranges.
-const FRAMES: usize = 256;
+/// The kind of a record for a successor: a frame, with a page.
+const FRAME: u8 = 1;
+
+/// Most pages in memory.
+pub const FRAMES: usize = 256;
+/// Most ranges.
 const RANGES: usize = 32;
 
 /// What a page is stored from.
@@ -77,16 +81,39 @@ impl Stored {
         Ok(self.sections().map(|range| range.pages))
     }
 
-    /// Takes what the quota has: from here on it serves.
-    pub fn begin(
-        &mut self,
-        memory: &MemoryProxy,
-        statistics: &MemoryStatisticsProxy,
-    ) -> Result<(), Error> {
-        let frames = crate::memory(memory, statistics, FRAMES as u64)?;
+    /// From here on it serves, with these frames.
+    pub fn begin(&mut self, frames: Section) {
         self.cache.begin(frames.size() / PAGE);
         self.memory = Some(frames);
+    }
+
+    /// The frames.
+    pub fn memory(&self) -> Result<Section, Error> {
+        self.memory.ok_or(Error::NotReady)
+    }
+
+    /// Writes for a successor which page each frame has.
+    pub fn hand_over(&self, writer: &mut Writer) -> Result<(), Error> {
+        for frame in 0..FRAMES {
+            if let Some((page, is_changed)) = self.cache.content(frame) {
+                let record = [frame as u64, page.section, page.number, is_changed.into()];
+                writer.record(FRAME, &[bytes(record).as_flattened()])?;
+            }
+        }
         Ok(())
+    }
+
+    /// Takes over such a record.
+    pub fn take_over(&mut self, kind: u8, record: &[u8]) -> Result<(), Error> {
+        if kind != FRAME {
+            return Err(Error::VersionMismatch);
+        }
+        let [frame, section, number, is_changed] = words(record)?;
+        let is_there = |range: &ServedRange| range.section == section && number < range.pages;
+        if !self.sections().any(is_there) {
+            return Err(Error::Malformed);
+        }
+        self.cache.restore(frame as usize, Page { section, number }, is_changed != 0)
     }
 
     /// A range of each section.

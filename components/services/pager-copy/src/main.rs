@@ -6,11 +6,13 @@
 
 use cairn::section::Section;
 use cairn::sync::Mutex;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{CallerThread, Error, PortalIndex, environment};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_interfaces::{
-    Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, Pager, Paging, Portals,
+    Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, Pager, Paging, Portals, Successor,
 };
+use cairn_pager::handover::Handover;
 use cairn_pager::ranges::{Kept, Ranges, client};
 use cairn_pager::{PAGE, pool::Pool};
 
@@ -24,12 +26,13 @@ struct Copies {
 struct Copier;
 static COPIER: Copier = Copier;
 static RANGES: Ranges = Ranges::new();
+static HANDOVER: Handover = Handover::new(1);
 static COPIES: Mutex<Option<Copies>> = Mutex::new(None);
 
 cairn::component! {
     name: "pager-copy",
     imports: { memory: Memory, statistics: MemoryStatistics, paging: Paging, portals: Portals },
-    exports: { pager: Pager = COPIER },
+    exports: { pager: Pager = COPIER, successor: Successor = COPIER },
     arguments: {
         loaded: u64 = 0,
         loaded_pages: u64 = 16,
@@ -49,9 +52,12 @@ fn prepare() -> Result<(), Error> {
     let described = cairn_pager::ranges(imports::PAGING).map(|range| (range.number, range.pages));
     let kept = Kept { clients: arguments::loaded(), pages: arguments::loaded_pages() };
     let places = RANGES.begin(original.size().div_ceil(PAGE), described, kept)?;
-    let memory = cairn_pager::memory(&imports::MEMORY, &imports::STATISTICS, u64::MAX)?;
+    let of = (&imports::MEMORY, &imports::STATISTICS);
+    let (memory, is_new) = HANDOVER.memory(of, imports::PAGING, u64::MAX)?;
     let pool = Pool::new(memory.words(memory.size() / 8), places).ok_or(Error::Exhausted)?;
-    pool.begin();
+    if is_new {
+        pool.begin();
+    }
     *COPIES.lock()? = Some(Copies { original, memory, pool });
     Ok(())
 }
@@ -93,6 +99,7 @@ impl Pager for Copier {
         if portal.0 != 0 {
             return Err(Error::NotAllowed);
         }
+        HANDOVER.check();
         let mut copies = COPIES.lock()?;
         let copies = copies.as_mut().ok_or(Error::NotReady)?;
         let client = client(imports::PAGING);
@@ -109,5 +116,23 @@ impl Pager for Copier {
             }
             reply => reply,
         }
+    }
+}
+
+fn memory() -> Result<Section, Error> {
+    Ok(COPIES.lock()?.as_ref().ok_or(Error::NotReady)?.memory)
+}
+
+impl Successor for Copier {
+    fn call_home(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn export_state(&self, from: u64, part: WriteWindow<'_>) -> Result<usize, Error> {
+        HANDOVER.export(from, part, &memory()?, |writer| RANGES.write(writer))
+    }
+
+    fn import_state(&self, size: u64, from: u64, part: ReadWindow<'_>) -> Result<(), Error> {
+        HANDOVER.import((size, from), part, &memory()?, |kind, record| RANGES.take(kind, record))
     }
 }

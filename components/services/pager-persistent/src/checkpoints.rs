@@ -12,6 +12,14 @@
 //! ```
 
 use cairn::Error;
+use cairn::successor::{self, Writer};
+
+/// Kinds of records for a successor: whether the next head may be there already, and a part of the map as it is now.
+const UNSURE: u8 = 2;
+const PART: u8 = 3;
+/// Bytes of such a part.
+const PART_SIZE: usize = 256;
+const _: () = assert!(MAP.is_multiple_of(PART_SIZE));
 
 /// A disk.
 pub trait Disk {
@@ -141,6 +149,36 @@ impl Checkpoints {
         let byte = &mut self.now[page / 4];
         *byte = *byte & !(3 << (page % 4 * 2)) | slot << (page % 4 * 2);
         Ok(())
+    }
+
+    /// Writes for a successor what is not on the disk.
+    pub fn hand_over(&self, writer: &mut Writer) -> Result<(), Error> {
+        writer.record(UNSURE, &[&[self.is_unsure.into()]])?;
+        let mut parts = (0_u16..).zip(self.now.chunks(PART_SIZE));
+        parts.try_for_each(|(at, part)| writer.record(PART, &[&at.to_le_bytes(), part]))
+    }
+
+    /// Takes such a record over, behind [`Checkpoints::open`]. `Malformed`: it is none.
+    pub fn take_over(&mut self, kind: u8, record: &[u8]) -> Result<(), Error> {
+        match kind {
+            UNSURE => {
+                self.is_unsure = successor::split::<1>(record)?.0 != [0];
+                Ok(())
+            }
+            PART => {
+                let (at, part) = successor::split(record)?;
+                let at = usize::from(u16::from_le_bytes(at)) * PART_SIZE;
+                let place = self.now.get_mut(at..at + PART_SIZE).ok_or(Error::Malformed)?;
+                // There are two slots.
+                let is_map = part.iter().all(|byte| byte & byte >> 1 & 0x55 == 0);
+                if part.len() != PART_SIZE || !is_map {
+                    return Err(Error::Malformed);
+                }
+                place.copy_from_slice(part);
+                Ok(())
+            }
+            _ => Err(Error::VersionMismatch),
+        }
     }
 
     /// All that was written is a checkpoint, which lasts.

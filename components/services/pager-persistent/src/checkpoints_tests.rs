@@ -225,3 +225,57 @@ fn what_is_no_checkpoint_of_these_sections_is_refused() {
     other.now[0] = [0xe5; BLOCK];
     assert_eq!(Checkpoints::new().open(SHAPE, &mut other), Err(Error::Malformed));
 }
+
+/// What is not on the disk goes over, and no checkpoint is made for it.
+#[test]
+fn a_successor_goes_on_behind_the_last_checkpoint() {
+    for fails in [false, true] {
+        let (mut disk, mut before) = (Simulated::new(), Checkpoints::new());
+        before.open(SHAPE, &mut disk).unwrap();
+        let filled = |byte: u8| [byte; 4096];
+        before.write(3, &filled(1), &mut disk).unwrap();
+        before.commit(&mut disk).unwrap();
+        before.write(3, &filled(2), &mut disk).unwrap();
+        before.write(5, &filled(3), &mut disk).unwrap();
+        if fails {
+            // The head may be on the disk, or not.
+            (disk.left, disk.then) = (BLOCK as u64 / 64 + 1, Then::Refuses);
+            let _ = before.commit(&mut disk);
+            disk.left = u64::MAX;
+        }
+        let mut records = Vec::new();
+        let put = |_: usize, bytes: &[u8]| {
+            records.extend_from_slice(bytes);
+            Ok(bytes.len())
+        };
+        cairn::successor::export(0, 1 << 16, put, |writer| before.hand_over(writer)).unwrap();
+        let mut next = Checkpoints::new();
+        next.open(SHAPE, &mut disk).unwrap();
+        let mut reader = cairn::successor::Reader::new();
+        reader.take(&records, |kind, record| next.take_over(kind, record)).unwrap();
+        let mut page = filled(0);
+        for (number, byte) in [(3, 2), (5, 3), (0, 0)] {
+            next.read(number, &mut page, &mut disk).unwrap();
+            assert_eq!(page, filled(byte), "{number}");
+        }
+        if !fails {
+            let mut other = Checkpoints::new();
+            let number = other.open(SHAPE, &mut disk).unwrap();
+            other.read(3, &mut page, &mut disk).unwrap();
+            assert_eq!((number, page), (1, filled(1)), "the checkpoint is as it was");
+        }
+        next.write(3, &filled(4), &mut disk).unwrap();
+        next.commit(&mut disk).unwrap();
+        let mut last = Checkpoints::new();
+        last.open(SHAPE, &mut disk).unwrap();
+        for (number, byte) in [(3, 4), (5, 3)] {
+            last.read(number, &mut page, &mut disk).unwrap();
+            assert_eq!(page, filled(byte), "{number}");
+        }
+        for wrong in [[0; 258], [0xff; 258]] {
+            let wrong = &wrong[..if wrong[0] == 0 { 257 } else { 258 }];
+            assert_eq!(last.take_over(3, wrong), Err(Error::Malformed));
+        }
+        assert_eq!(last.take_over(1, &[]), Err(Error::VersionMismatch));
+    }
+}

@@ -1,10 +1,14 @@
 //! Entry points, and the checkpoints' disk: the component that exports `Blocks`.
 
 use cairn::sync::Mutex;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{CallerThread, Error, PortalIndex};
 use cairn_driver_interfaces::Blocks;
-use cairn_interfaces::{Memory, MemoryStatistics, PageFault, PageStore, Pager, Paging, Portals};
-use cairn_pager::stored::{Backing, Buffer, Stored};
+use cairn_interfaces::{
+    Memory, MemoryStatistics, PageFault, PageStore, Pager, Paging, Portals, Successor,
+};
+use cairn_pager::handover::Handover;
+use cairn_pager::stored::{Backing, Buffer, FRAMES, Stored};
 use cairn_pager_persistent::checkpoints::{Checkpoints, Disk, PAGES, blocks};
 
 struct Imported;
@@ -19,6 +23,7 @@ struct Store {
 
 struct Server;
 static SERVER: Server = Server;
+static HANDOVER: Handover = Handover::new(1);
 static STORE: Mutex<Store> =
     Mutex::new(Store { stored: Stored::new(imports::PAGING), slots: Slots(Checkpoints::new()) });
 
@@ -31,7 +36,7 @@ cairn::component! {
         portals: Portals,
         blocks: Blocks,
     },
-    exports: { pager: Pager = SERVER, store: PageStore = SERVER },
+    exports: { pager: Pager = SERVER, store: PageStore = SERVER, successor: Successor = SERVER },
     init: prepare,
 }
 
@@ -64,7 +69,10 @@ fn prepare() -> Result<(), Error> {
         Err(_) => {}
     }
     found?;
-    stored.begin(&imports::MEMORY, &imports::STATISTICS)
+    let of = (&imports::MEMORY, &imports::STATISTICS);
+    let (frames, _) = HANDOVER.memory(of, imports::PAGING, FRAMES as u64)?;
+    stored.begin(frames);
+    Ok(())
 }
 
 impl Disk for Imported {
@@ -98,6 +106,7 @@ impl Pager for Server {
         thread: CallerThread,
         fault: PageFault,
     ) -> Result<u64, Error> {
+        HANDOVER.check();
         let mut store = STORE.lock()?;
         let Store { stored, slots } = &mut *store;
         stored.fault(portal, thread.0 as usize, fault, slots)
@@ -107,8 +116,35 @@ impl Pager for Server {
 impl PageStore for Server {
     /// A checkpoint.
     fn flush(&self) -> Result<u64, Error> {
+        HANDOVER.check();
         let mut store = STORE.lock()?;
         let Store { stored, slots } = &mut *store;
         stored.write_back(slots, |slots| slots.0.commit(&mut Imported))
+    }
+}
+
+impl Successor for Server {
+    fn call_home(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn export_state(&self, from: u64, part: WriteWindow<'_>) -> Result<usize, Error> {
+        let store = STORE.lock()?;
+        HANDOVER.export(from, part, &store.stored.memory()?, |writer| {
+            store.stored.hand_over(writer)?;
+            store.slots.0.hand_over(writer)
+        })
+    }
+
+    fn import_state(&self, size: u64, from: u64, part: ReadWindow<'_>) -> Result<(), Error> {
+        let mut store = STORE.lock()?;
+        let memory = store.stored.memory()?;
+        let Store { stored, slots } = &mut *store;
+        HANDOVER.import((size, from), part, &memory, |kind, record| {
+            match slots.0.take_over(kind, record) {
+                Err(Error::VersionMismatch) => stored.take_over(kind, record),
+                taken => taken,
+            }
+        })
     }
 }

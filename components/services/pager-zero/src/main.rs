@@ -6,9 +6,13 @@
 use cairn::cached::Cached;
 use cairn::section::Section;
 use cairn::sync::Mutex;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{CallerThread, Error, PortalIndex};
 use cairn_abi::address::PAGE_SIZE;
-use cairn_interfaces::{Memory, MemoryStatistics, PAGE_WRITE, PageFault, Pager, Paging, Portals};
+use cairn_interfaces::{
+    Memory, MemoryStatistics, PAGE_WRITE, PageFault, Pager, Paging, Portals, Successor,
+};
+use cairn_pager::handover::Handover;
 use cairn_pager::pool::Pool;
 use cairn_pager::ranges::{Kept, Ranges, client};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -17,6 +21,7 @@ struct Zero;
 static ZERO: Zero = Zero;
 static RANGES: Ranges = Ranges::new();
 static POOL: Cached<(Pool<'static>, u64)> = Cached::new();
+static HANDOVER: Handover = Handover::new(1);
 /// Held by who takes pages from dead clients, or begins a life.
 static CLEANING: Mutex<()> = Mutex::new(());
 // Relaxed: stored before this serves.
@@ -26,7 +31,7 @@ static MADE: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 cairn::component! {
     name: "pager-zero",
     imports: { memory: Memory, statistics: MemoryStatistics, paging: Paging, portals: Portals },
-    exports: { pager: Pager = ZERO },
+    exports: { pager: Pager = ZERO, successor: Successor = ZERO },
     arguments: {
         loaded: u64 = 0,
         loaded_pages: u64 = 16,
@@ -39,20 +44,32 @@ fn prepare() -> Result<(), Error> {
     let described = cairn_pager::ranges(imports::PAGING).map(|range| (range.number, range.pages));
     let kept = Kept { clients: arguments::loaded(), pages: arguments::loaded_pages() };
     let places = RANGES.begin(0, described, kept)? as u64;
-    let memory = cairn_pager::memory(&imports::MEMORY, &imports::STATISTICS, u64::MAX)?;
+    let of = (&imports::MEMORY, &imports::STATISTICS);
+    let (memory, is_new) = HANDOVER.memory(of, imports::PAGING, u64::MAX)?;
     let pages = memory.size() as u64 / PAGE_SIZE;
     for (place, word) in MADE.iter().zip([pages, places, memory.address() as u64]) {
         place.store(word, Relaxed);
     }
-    with(|pool, _| pool.begin()).ok_or(Error::Exhausted)
+    let begun = with(|pool, _| {
+        if is_new {
+            pool.begin()
+        }
+    });
+    begun.ok_or(Error::Exhausted)
+}
+
+/// All pages; what they are, the first of them say.
+fn pages() -> Result<Section, Error> {
+    let [pages, _, address] = MADE.each_ref().map(|word| word.load(Relaxed));
+    Section::of_pages(address, pages).ok_or(Error::NotReady)
 }
 
 /// Runs `body` with the pool, and the address of its first page.
 #[inline(always)]
 fn with<T>(body: impl FnOnce(&Pool, u64) -> T) -> Option<T> {
     let make = || {
-        let [pages, places, address] = MADE.each_ref().map(|word| word.load(Relaxed));
-        let section = Section::of_pages(address, pages)?;
+        let [_, places, address] = MADE.each_ref().map(|word| word.load(Relaxed));
+        let section = pages().ok()?;
         Some((Pool::new(section.words(section.size() / 8), places as usize)?, address))
     };
     POOL.with(make, |(pool, address)| body(pool, *address))
@@ -61,6 +78,7 @@ fn with<T>(body: impl FnOnce(&Pool, u64) -> T) -> Option<T> {
 /// The place of a page that is the first of its client's life.
 #[cold]
 fn begin_life(fault: &PageFault) -> Result<usize, Error> {
+    HANDOVER.check();
     let _cleaning = CLEANING.lock()?;
     with(|pool, _| RANGES.begin_life(pool, fault, client(imports::PAGING)))
         .unwrap_or(Err(Error::Exhausted))
@@ -104,5 +122,19 @@ impl Pager for Zero {
             }
             reply => reply,
         }
+    }
+}
+
+impl Successor for Zero {
+    fn call_home(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn export_state(&self, from: u64, part: WriteWindow<'_>) -> Result<usize, Error> {
+        HANDOVER.export(from, part, &pages()?, |writer| RANGES.write(writer))
+    }
+
+    fn import_state(&self, size: u64, from: u64, part: ReadWindow<'_>) -> Result<(), Error> {
+        HANDOVER.import((size, from), part, &pages()?, |kind, record| RANGES.take(kind, record))
     }
 }

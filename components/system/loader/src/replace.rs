@@ -53,7 +53,7 @@ pub fn replace(
             }
             Error::NotSupported if in_place => "who keeps its state in place has no heap and no threads, and is alone in a protection domain",
             Error::NotSupported => {
-                "who is in the kernel domain (`move` it first, if it moves) or shares its domain cannot be replaced, nor one without the floating-point unit by one that uses it"
+                "who is in the kernel domain (`move` it first, if it moves) or shares its domain cannot be replaced, nor a pager that has no `successor`, nor one without the floating-point unit by one that uses it"
             }
             Error::Busy => "it is being replaced",
             error => lacking(error),

@@ -27,6 +27,8 @@ pub(crate) struct Account {
     pub(crate) ended: AtomicU32,
     /// Its content was exchanged while it died, so its next life is to be made once more.
     pub(crate) exchanged: AtomicBool,
+    /// It ended so that its next life has what it provides others with as a pager.
+    pub(crate) is_succeeded: AtomicBool,
 }
 
 /// Its memory is being copied: no page of it may become another's meanwhile.
@@ -49,6 +51,7 @@ impl Account {
             is_released: AtomicBool::new(false),
             ended: AtomicU32::new(0),
             exchanged: AtomicBool::new(false),
+            is_succeeded: AtomicBool::new(false),
         }
     }
 
@@ -79,6 +82,7 @@ impl Account {
         self.used.store(0, Relaxed);
         self.is_released.store(false, Relaxed);
         self.exchanged.store(false, Relaxed);
+        self.is_succeeded.store(false, Relaxed);
     }
 
     /// Pages that it has beside those of the layout.

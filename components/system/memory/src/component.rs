@@ -31,7 +31,7 @@ const PEEK_MAXIMUM: usize = 64;
 /// All that lasts, which names nothing of this content: a successor goes on with it.
 static STATE: InPlace<State> = InPlace::new(State::empty());
 /// Raise it with each change of what is in there.
-const STATE_VERSION: u64 = 1;
+const STATE_VERSION: u64 = 2;
 /// What every call looks for: that takes longer than most of them.
 static MANAGER: Cached<Manager<'static>> = Cached::new();
 /// Bits of instances of which it was said that something is lacking, for each [`Lack`].
@@ -204,6 +204,10 @@ impl interfaces::MemoryControl for Server {
         with(|manager| manager.release(instance, cursor))
     }
 
+    fn release_for_successor(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error> {
+        with(|manager| manager.release_for_successor(instance, cursor))
+    }
+
     fn renew(&self, instance: InstanceId, cursor: u64, but_stacks: bool) -> Result<u64, Error> {
         with(|manager| manager.renew(instance, cursor, but_stacks))
     }
@@ -265,6 +269,10 @@ impl interfaces::Paging for Server {
 
     fn unmap(&self, caller: Caller, range: u64, first: u64, pages: u64) -> Result<(), Error> {
         with(|manager| manager.unmap_range(caller.0, range, first, pages))
+    }
+
+    fn kept(&self, caller: Caller, from: u64) -> Result<(u64, u64), Error> {
+        with(|manager| manager.kept(caller.0, from))
     }
 }
 

@@ -38,6 +38,23 @@ impl<'a> Manager<'a> {
     ///
     /// Only its own threads enter anything in its page table, so nothing else is at work on it.
     pub fn release(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
+        if at == 0 {
+            self.account(instance)?.is_succeeded.store(false, Relaxed);
+        }
+        self.release_step(instance, at)
+    }
+
+    /// The same of one that gets other content. What it [hands over](Manager::hands_over) stays, whatever is asked for in later steps: none
+    /// of it is another's as long as clients have it.
+    pub fn release_for_successor(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
+        if at == 0 {
+            let is_pager = self.is_pager(instance);
+            self.account(instance)?.is_succeeded.store(is_pager, Relaxed);
+        }
+        self.release_step(instance, at)
+    }
+
+    fn release_step(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
         let (stage, at) = (at >> STAGE_SHIFT, at & ((1 << STAGE_SHIFT) - 1));
         match stage {
             RANGES => match self.release_ranges(self.record(instance)?, at) {
@@ -78,6 +95,7 @@ impl<'a> Manager<'a> {
         let (start, base) = (record.start_address(), self.base(instance)?);
         let mut offset = at.max(base);
         let mut left = ENTRIES_OF_STEP;
+        let hands_over = self.hands_over(instance)?;
         while self.has_more_than_laid_out(instance)? && offset < DEVICES_OFFSET {
             if left == 0 {
                 return Ok(cursor(PAGES, offset));
@@ -90,7 +108,14 @@ impl<'a> Manager<'a> {
             };
             // What it has lent is a section's.
             let is_lent = tables::is_lent(entry);
+            if hands_over && !is_lent && tables::mapped(entry).is_some() {
+                offset += PAGE_SIZE;
+                continue;
+            }
             if let Some(physical) = tables::unmap(entry) {
+                if hands_over {
+                    self.lose_page(instance, physical);
+                }
                 if !is_lent {
                     self.give_frame(physical, Settled::by_death());
                 }

@@ -41,9 +41,18 @@ impl Manager<'_> {
         let is_reachable = is_reachable(self.reach(instance)?);
         let account = self.account(instance)?;
         let maps_any = account.sections.load(Relaxed) != 0;
-        let has_more = self.has_more_than_laid_out(instance)?;
+        // What it handed over goes with it, since its next life did not come.
+        let hands_over = account.is_succeeded.load(Relaxed);
+        let has_more = self.has_more_than_laid_out(instance)? && !hands_over;
         if is_reachable || maps_any || has_more || self.provides(instance) {
             return Err(Error::Busy);
+        }
+        if hands_over {
+            account.is_succeeded.store(false, Relaxed);
+            let mut next = Some(0);
+            while let Some(at) = next {
+                next = self.release_ranges(self.record(instance)?, at);
+            }
         }
         self.end_ranges(instance);
         self.end_pager(instance);

@@ -81,6 +81,7 @@ impl<'a> Manager<'a> {
     pub(crate) fn release_growth(&self, record: Entry<'a, Instance>, at: u64) -> Option<u64> {
         let (instance, root) = (record.number(), self.root_of(record).ok()?);
         let (mut before, mut left) = (0, ENTRIES_OF_STEP);
+        let hands_over = self.hands_over(instance) == Ok(true);
         for range in self.growth(record) {
             let pages = (range.end - range.start) / PAGE_SIZE;
             for page in at.saturating_sub(before)..pages {
@@ -90,6 +91,9 @@ impl<'a> Manager<'a> {
                 left -= 1;
                 let entry = self.tables.find(root, range.start + page * PAGE_SIZE);
                 if let Some(physical) = entry.and_then(tables::unmap) {
+                    if hands_over {
+                        self.lose_page(instance, physical);
+                    }
                     self.give_frame(physical, Settled::by_death());
                     self.refund(instance, 1);
                 }

@@ -100,12 +100,52 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
+    /// Whether an instance is one that provides ranges with pages.
+    pub(crate) fn is_pager(&self, instance: InstanceId) -> bool {
+        self.ranges_of(instance).next().is_some()
+    }
+
+    /// Whether a pager has ended so that its next life has the pages that it allocated: its clients still have them.
+    pub(crate) fn hands_over(&self, pager: InstanceId) -> Result<bool, Error> {
+        Ok(self.account(pager)?.is_succeeded.load(Relaxed))
+    }
+
+    /// Pages in a row that a pager has allocated, the first from an address of its region on: address and number. `NotFound`: there are none.
+    pub fn kept(&self, pager: InstanceId, from: u64) -> Result<(u64, u64), Error> {
+        let record = self.record(pager)?;
+        let (root, start) = (self.root_of(record)?, record.start_address());
+        let first = from.max(start + self.base(pager)?).next_multiple_of(PAGE_SIZE);
+        let end = start + record.entries_span();
+        let is_its = |address: &u64| {
+            let entry = self.tables.find(root, *address);
+            entry.is_some_and(|one| tables::mapped(one).is_some() && !tables::is_lent(one))
+        };
+        let mut pages = (first..end).step_by(PAGE_SIZE as usize);
+        let address = pages.find(is_its).ok_or(Error::NotFound)?;
+        Ok((address, 1 + pages.take_while(is_its).count() as u64))
+    }
+
     /// Whether a client has a page of a pager's of which `which` holds: the pager's own ranges are looked at.
     pub(crate) fn is_provided(&self, pager: InstanceId, which: impl Fn(u64) -> bool) -> bool {
         self.ranges_of(pager).any(|(_, range)| {
             let mut mapped = self.entries_of(range).iter().filter_map(tables::mapped);
             mapped.any(&which)
         })
+    }
+
+    /// A page of a pager's is another's soon, and others of its stay: whoever has this one loses it.
+    pub(crate) fn lose_page(&self, pager: InstanceId, page: u64) {
+        let mut was_mapped = false;
+        for (_, range) in self.ranges_of(pager) {
+            let entries = self.entries_of(range).iter();
+            for entry in entries.filter(|entry| tables::mapped(entry) == Some(page)) {
+                entry.store(PTE_LOST as i64, Relaxed);
+                was_mapped = true;
+            }
+        }
+        if was_mapped {
+            self.settle();
+        }
     }
 
     /// Whether an instance of the description that is there gets pages from this one.
@@ -132,7 +172,8 @@ impl<'a> Manager<'a> {
         while let Some(range) = self.record.ranges.get(number) {
             let is_client =
                 self.record(range.client()).is_ok_and(|client| client.domain() == dead.domain());
-            if is_client || range.pager() == dead.number() {
+            let ends = range.pager() == dead.number() && self.hands_over(dead.number()) != Ok(true);
+            if is_client || ends {
                 let entries = self.entries_of(range);
                 let end = (page + ENTRIES_OF_STEP).min(entries.len());
                 let mut was_mapped = false;

@@ -179,3 +179,78 @@ fn a_pager_retires_behind_its_clients() {
     word.store(0, Relaxed);
     assert_eq!(world.manager().retire_domain(TWO), Ok(()));
 }
+
+/// What the life before allocated, and clients have, is the next one's.
+#[test]
+fn what_a_pager_leaves_to_its_successor_its_clients_have() {
+    let world = world();
+    let manager = world.manager();
+    assert_eq!(manager.kept(TWO, 0), Err(Error::NotFound));
+    let pages = manager.allocate(TWO, 3).unwrap();
+    let physical = provide(&world, pages + PAGE_SIZE, 3);
+    let (free, used) = (world.free(), world.used(TWO));
+    for _ in 0..2 {
+        manager.kill(TWO).unwrap();
+        // Whatever later steps say, it is as the first one says.
+        let next = manager.release_for_successor(TWO, 0).unwrap();
+        assert_ne!(next, 0);
+        steps(|at| manager.release(TWO, if at == 0 { next } else { at }));
+        assert_eq!((world.free(), world.used(TWO)), (free, used));
+        assert_eq!(tables::mapped(entry(&world, 3)), Some(physical));
+        assert_eq!(manager.kept(TWO, 0), Ok((pages, 3)));
+        assert_eq!(manager.kept(TWO, pages + 1), Ok((pages + PAGE_SIZE, 2)));
+        assert_eq!(manager.kept(TWO, pages + 3 * PAGE_SIZE), Err(Error::NotFound));
+        steps(|at| manager.renew(TWO, at, false));
+        manager.revive(TWO).unwrap();
+        assert_eq!(manager.client(TWO, 1).map(|client| client.1), Ok(true));
+        assert_eq!(manager.free(TWO, pages, 3), Err(Error::Busy), "its client has one");
+    }
+    // Who provides nobody leaves nothing.
+    manager.end_ranges(TWO);
+    let own = manager.allocate(ONE, 1).unwrap();
+    manager
+        .record
+        .ranges
+        .get(0)
+        .unwrap()
+        .set(std::mem::offset_of!(PagedRange, pager), InstanceId(0));
+    manager.kill(ONE).unwrap();
+    steps(|at| manager.release_for_successor(ONE, at));
+    assert_eq!((world.page(ONE, own), manager.kept(ONE, 0)), (None, Err(Error::NotFound)));
+    // Another death is as ever.
+    manager.kill(TWO).unwrap();
+    steps(|at| manager.release(TWO, at));
+    assert_eq!(entry(&world, 3).load(Relaxed), 0, "its client has died");
+    assert_eq!((world.free(), manager.kept(TWO, 0)), (free + 3, Err(Error::NotFound)));
+}
+
+#[test]
+fn what_was_left_goes_with_a_pager_that_does_not_live_again() {
+    let world = world();
+    let manager = world.manager();
+    let pages = manager.allocate(TWO, 2).unwrap();
+    provide(&world, pages, 3);
+    manager.kill(TWO).unwrap();
+    steps(|at| manager.release_for_successor(TWO, at));
+    assert_eq!(manager.retire_domain(TWO), Err(Error::Busy), "it has a client");
+    // Not any more, but for what it has mapped.
+    let range = manager.record.ranges.get(1).unwrap();
+    range.set(std::mem::offset_of!(PagedRange, client), InstanceId(7));
+    manager.end_ranges(TWO);
+    assert_eq!(manager.retire_domain(TWO), Ok(()));
+    assert_eq!(entry(&world, 3).load(Relaxed), PTE_LOST as i64);
+}
+
+#[test]
+fn a_page_that_is_anothers_soon_is_lost_to_all() {
+    let world = world();
+    let page = provide(&world, data(TWO), 3);
+    provide(&world, data(TWO), 4);
+    let pages = world.manager().allocate(TWO, 1).unwrap();
+    let other = provide(&world, pages, 5);
+    world.manager().lose_page(ONE, page);
+    assert_eq!(tables::mapped(entry(&world, 3)), Some(page), "it is no page of that pager's");
+    world.manager().lose_page(TWO, page);
+    let lost = |at| entry(&world, at).load(Relaxed) == PTE_LOST as i64;
+    assert_eq!((lost(3), lost(4), tables::mapped(entry(&world, 5))), (true, true, Some(other)));
+}

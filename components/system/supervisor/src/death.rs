@@ -220,7 +220,10 @@ impl System {
             Phase::Waiting => self.wait_for_one(record),
             Phase::Quieting => self.quiet(record),
             Phase::Releasing => {
-                let step = advance(cursor, |at| imports::MEMORY.release(fellow, at));
+                let step = advance(cursor, |at| match self.is_on_trial(fellow) {
+                    true => imports::MEMORY.release_for_successor(fellow, at),
+                    false => imports::MEMORY.release(fellow, at),
+                });
                 self.next(record, "take the memory of", step, Phase::Dead);
             }
             Phase::Dead => match self.in_portals(|| imports::PORTALS.instance_starts(fellow)) {

@@ -98,11 +98,33 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
             note: "this client calls it on its own stack".to_owned(),
         });
     }
-    let mut pagers = system.sections.iter().filter_map(|section| section.pager.as_ref());
-    pagers.find(|pager| *pager.instance == index).map(|pager| Obstacle {
-        expected: "expected an instance that provides no section with pages: its faults do not wait",
-        help: "remove this package, or let it replace another instance",
-        place: &pager.instance.place,
-        note: "it is the pager of this section".to_owned(),
+    paged(system, index)
+}
+
+/// The first that there is because of the sections whose pages it provides.
+fn paged(system: &System, index: usize) -> Option<Obstacle<'_>> {
+    let pager = |section: usize| system.sections[section].pager.as_ref();
+    let provides = |section: usize| pager(section).is_some_and(|one| *one.instance == index);
+    let section = (0..system.sections.len()).find(|section| provides(*section))?;
+    let hands_over =
+        system.instances[index].exports.iter().any(|export| *export.name == "successor");
+    if !hands_over {
+        return Some(Obstacle {
+            expected: "expected an export `successor`, by which it hands over what its clients have",
+            help: "open its export `successor` to the loader, if it has one, or remove this package",
+            place: &pager(section)?.instance.place,
+            note: "it is the pager of this section".to_owned(),
+        });
+    }
+    let clients = system.instances.iter().filter(|client| {
+        let is_loader = client.role == Some(Role::Loader);
+        is_loader || *client.essential
+    });
+    let mut uses = clients.flat_map(|client| &client.sections);
+    uses.find(|used| provides(used.section)).map(|used| Obstacle {
+        expected: "expected that nobody misses its pages who replaces it, or without whom the system ends",
+        help: "take the section from that instance, or remove this package",
+        place: &used.access.place,
+        note: "this one would wait for its own work".to_owned(),
     })
 }

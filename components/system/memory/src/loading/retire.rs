@@ -79,6 +79,9 @@ impl Manager<'_> {
             let alias = self.tables.find(self.root_of(place)?, stack_alias(activation.index()));
             alias.map(tables::unmap);
         }
+        if record.successor_of != InstanceId(0) && self.is_pager(record.successor_of) {
+            self.lose_content(place, record.successor_of)?;
+        }
         let settled = self.settle();
         self.empty_region(instance, place, settled)?;
         self.end_private(instance, place)?;
@@ -100,6 +103,17 @@ impl Manager<'_> {
             self.state.numbers.get(record.parent)?.remove_children(1 + record.children);
         }
         number.set(Stage::Unused);
+        Ok(())
+    }
+
+    /// A pager's former content goes: who was provided with a page of that has it no more.
+    fn lose_content(&self, record: Entry<Instance>, pager: InstanceId) -> Result<(), Error> {
+        let (root, start) = (self.root_of(record)?, record.start_address());
+        for leaf in 0..record.entries_span().div_ceil(LEAF_SPAN) {
+            let entries = self.tables.leaf(root, start + leaf * LEAF_SPAN).unwrap_or(&[]);
+            let pages = entries.iter().filter_map(tables::mapped);
+            pages.for_each(|page| self.lose_page(pager, page));
+        }
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::manager::Manager;
 use crate::numbers::Stage;
 use crate::tables;
 use cairn_abi::address::*;
-use cairn_abi::descriptor::{NAME_SIZE, Name};
+use cairn_abi::descriptor::{NAME_SIZE, Name, is_name};
 use cairn_abi::loadable::Slot;
 use cairn_abi::package::NONE;
 use cairn_abi::page_table::index;
@@ -74,7 +74,9 @@ impl<'a> Manager<'a> {
         }
         let name = name_of_successor(&record.name());
         let placement = self.place_for(record, head, in_place);
-        if placement.end() > record.entries_span() {
+        // Behind is what a pager allocated, which stays.
+        let room = if self.is_pager(of) { self.base(of)? } else { record.entries_span() };
+        if placement.end() > room {
             return Err(Error::TooLarge);
         }
         let linked = Linked { of, region: record.start_address() };
@@ -103,8 +105,15 @@ impl<'a> Manager<'a> {
         // A range with a pager lies where its content says.
         let is_paged = head.numbers().paged != 0
             || self.loaded_range(number).is_some_and(|range| range.client() == number);
+        // What a pager has is its clients', so its next life has to know it.
+        let mut exports = self.exports_of(number);
+        let knows = exports.any(|export| is_name(&export.interface, b"Successor"));
+        let is_handed_over = knows || !self.is_pager(number);
         self.places(number)?;
-        if can_be && !is_paged && has_float { Ok(()) } else { Err(Error::NotSupported) }
+        match can_be && !is_paged && has_float && is_handed_over {
+            true => Ok(()),
+            false => Err(Error::NotSupported),
+        }
     }
 
     /// Where a successor lies: where its predecessor was, if all that stays is behind it, or else behind all that there is.
@@ -151,9 +160,13 @@ impl<'a> Manager<'a> {
         let record = self.record(successor.successor_of())?;
         let kept = self.client_stacks(record).chain(self.dma(record));
         let kept: u64 = kept.map(|one| one.size()).sum();
+        let allocated = match self.is_pager(record.number()) {
+            true => u64::from(self.account(record.number())?.used()) * PAGE_SIZE,
+            false => 0,
+        };
         let used = kept + successor.memory_used();
         successor.set(offset_of!(Instance, memory_used), used);
-        if used > record.memory() { Err(Error::Exhausted) } else { Ok(()) }
+        if used + allocated > record.memory() { Err(Error::Exhausted) } else { Ok(()) }
     }
 
     /// Exchanges the content of an instance that is dead and [released](Manager::release), and of a whole successor of it, or its place and

@@ -7,7 +7,7 @@ use cairn_abi::RegionId;
 const PAGES: u64 = 3;
 
 /// The head of a package that has a range with this pager.
-fn paged(pager: &str) -> Vec<u8> {
+pub(super) fn paged(pager: &str) -> Vec<u8> {
     head_with(|writer| {
         small_parts(writer);
         writer.numbers.paged = PAGES * PAGE_SIZE;
@@ -22,7 +22,7 @@ fn placed(number: InstanceId, head: &[u8]) -> Placement {
 }
 
 /// A world in which an instance called `two` is, and some were loaded before: what words of their methods mean is written over, not away.
-fn with_pager() -> World {
+pub(super) fn with_pager() -> World {
     let world = World::loading_in(3, 60);
     let two = world.manager().record(TWO).unwrap();
     two.write(&Instance { name: name("two"), ..two.read() });
@@ -32,7 +32,7 @@ fn with_pager() -> World {
 }
 
 /// The page-table entry of a page of an instance's range.
-fn entry<'a>(
+pub(super) fn entry<'a>(
     world: &'a World,
     number: InstanceId,
     head: &[u8],

@@ -15,7 +15,7 @@ pub(super) fn loaded(world: &World) -> InstanceId {
 }
 
 /// A whole successor of an instance, of the writer's package, whose words differ from those of a first life by their pages.
-fn successor(world: &World, of: InstanceId, head: &[u8]) -> (InstanceId, u64) {
+pub(super) fn successor(world: &World, of: InstanceId, head: &[u8]) -> (InstanceId, u64) {
     successor_by(world, of, head, false)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn end(world: &World, instance: InstanceId) {
     steps(|cursor| manager.release(instance, cursor));
 }
 
-fn begin(world: &World, instance: InstanceId) {
+pub(super) fn begin(world: &World, instance: InstanceId) {
     let manager = world.manager();
     steps(|cursor| manager.renew(instance, cursor, false));
     manager.revive(instance).unwrap();

@@ -131,6 +131,17 @@ impl Maker {
         core::iter::successors(Some(first).filter(is_of_faults), next)
     }
 
+    /// The portal by which faults of a range call its pager: it is behind all that lead to interposers.
+    pub(super) fn portal_of_range<M: Machine>(
+        &self,
+        machine: &M,
+        domain: DomainId,
+        range: &PagedRange,
+    ) -> Option<u64> {
+        let is_its = |code: &u64| literal(machine, *code, LITERAL_RANGE) == range.address;
+        self.portals_of_faults(machine, domain).filter(is_its).last()
+    }
+
     /// Generates a portal in an instance's part of portal code.
     #[cold]
     #[inline(never)]
@@ -181,10 +192,7 @@ impl Maker {
         domain: DomainId,
     ) -> Result<Code, Error> {
         let layout = machine.layout();
-        // Behind all that lead to interposers is that of the layout.
-        let is_its = |code: &u64| literal(machine, *code, LITERAL_RANGE) == range.address;
-        let original = self.portals_of_faults(machine, domain).filter(is_its).last();
-        let original = original.ok_or(Error::NotFound)?;
+        let original = self.portal_of_range(machine, domain, range).ok_or(Error::NotFound)?;
         let back = literal(machine, original, LITERAL_RETURN);
         let between = FaultBetween {
             inner: wrap.word(0),
@@ -273,6 +281,7 @@ impl Maker {
         });
         let code = made.inspect_err(|_| self.pools.left(queue))?;
         let call = returns::code(machine, code.start);
+        self.hold_made(machine, wrap.client, &[call]);
         machine.set_entry(interposer.domain, wrap.inner.into(), call, Published::by_layout());
         Ok(Code { queue, ..code })
     }

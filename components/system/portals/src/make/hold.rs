@@ -10,6 +10,7 @@
 //! Only literals are written. They are data, loaded by each call anew: no instruction fence is needed.
 
 mod between;
+mod faults;
 mod release;
 
 use self::between::Entrance;
@@ -153,10 +154,10 @@ impl Maker {
         });
         if record.run_to_completion != 0
             || (record.in_kernel != 0 && !moves)
-            || (moves && !can_move(layout, record))
+            || (moves && (!can_move(layout, record) || machine.provided_by(held).next().is_some()))
             || !self.instances.is_alone(record)
             || (!in_place && (held == self.own || serves_here))
-            || machine.provided_by(held).next().is_some()
+            || !self.can_leave_faults(machine, held, holder, in_place)
             || !self.can_leave_between(held, holder)
             || ((in_place || moves) && self.is_interposer(held))
         {

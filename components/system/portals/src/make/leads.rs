@@ -1,4 +1,4 @@
-//! Portals that lead to an instance: those of the layout's connections, of blocks, and of wraps.
+//! Portals that lead to an instance: those of the layout's connections, of blocks, of wraps, and of ranges with pagers.
 
 use super::Maker;
 use super::places::forms;
@@ -39,7 +39,7 @@ impl Lead {
 
 impl Maker {
     /// Shows some of the portals that lead to an instance, from a place on; the place behind them, if there are more. The places are those of
-    /// the layout's connections, of blocks, and of wraps from the last one on: these move towards the first, so none of them is missed.
+    /// the layout's connections, of blocks, of wraps from the last one on (these move towards the first, so none of them is missed), and of ranges with pagers.
     pub(super) fn walk<M: Machine>(
         &self,
         machine: &M,
@@ -83,8 +83,12 @@ impl Maker {
                     let block = self.blocks.get(place);
                     self.leads_of_block(machine, server, block).map(&mut each).last().unwrap_or(0)
                 }
+                Some(_) if at >= wraps + WRAPS_MAXIMUM => {
+                    let range = layout.ranges.get(at - wraps - WRAPS_MAXIMUM)?;
+                    self.lead_of_faults(machine, server, range).map_or(0, &mut each)
+                }
                 Some(_) => {
-                    let number = (wraps + WRAPS_MAXIMUM).checked_sub(at + 1)?;
+                    let number = wraps + WRAPS_MAXIMUM - 1 - at;
                     let wrap = self.wraps.wraps.all().get(number);
                     let of = (server, is_interposer);
                     let leads = wrap.map(|wrap| self.leads_of_wrap(machine, of, wrap));

@@ -92,7 +92,9 @@ impl Maker {
             generate::fault(&range, &crossing, words, address)
         })?;
         self.pools.used_by_faults(who, code);
-        self.lead_faults(machine, client.domain, returns::code(machine, code.start));
+        let code = returns::code(machine, code.start);
+        self.hold_made(machine, who, &[code]);
+        self.lead_faults(machine, client.domain, code);
         Ok(())
     }
 

@@ -20,7 +20,7 @@ const UPCALL: u64 = 0x77;
 const PORTALS: u64 = cairn_abi::address::PORTAL_CODE + 0x5000;
 
 /// A world in which the client has two ranges, whose pager is the server, and one of another pager.
-fn paged() -> World {
+pub(super) fn paged() -> World {
     paged_with(|_| {})
 }
 
@@ -61,6 +61,7 @@ fn paged_with(change: impl FnOnce(&mut Fake)) -> World {
         let record = |of| machine.layout.instance(of).unwrap();
         let mut crossing = plan(record(CLIENT), record(range.pager), Trust::default()).crossing;
         crossing.source = Source::Memory { first: 0, size: 0 };
+        crossing.entry = entry(range.pager, 8);
         crossing.asids = true;
         crossing.take_from(800 + number);
         let of = generate::PagedRange {
@@ -85,7 +86,7 @@ fn paged_with(change: impl FnOnce(&mut Fake)) -> World {
 }
 
 impl World {
-    fn literal_of(&self, code: u64, literal: i64) -> u64 {
+    pub(super) fn literal_of(&self, code: u64, literal: i64) -> u64 {
         self.machine.load(code.wrapping_add_signed(literal)).unwrap()
     }
 
@@ -101,7 +102,7 @@ impl World {
     }
 
     /// The first portal that takes faults of a range.
-    fn of_range(&self, number: usize) -> u64 {
+    pub(super) fn of_range(&self, number: usize) -> u64 {
         let range = self.machine.layout.ranges[number].address;
         let is_its = |code: &u64| self.literal_of(*code, LITERAL_RANGE) == range;
         self.chain().into_iter().find(is_its).expect("there is one")

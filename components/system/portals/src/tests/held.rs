@@ -5,6 +5,7 @@ mod between;
 mod dropped;
 mod in_place;
 mod moved;
+mod pagers;
 mod repointed;
 
 use super::*;
@@ -13,10 +14,8 @@ use crate::make::Purpose;
 use crate::wraps::Rule;
 use cairn_abi::domain::{HELD_QUEUE, stack_queue};
 use cairn_abi::grant::{Peer, Rights};
-use cairn_abi::record::PagedRange;
 use cairn_portal::invocation::Words;
 use cairn_portal::literal::*;
-use zerocopy::FromZeros;
 
 const HOLDER: InstanceId = SECOND;
 const BETWEEN: InstanceId = OTHER;
@@ -259,9 +258,6 @@ fn who_cannot_be_held_is_not() {
     world.release(SERVER).unwrap();
     assert_eq!(world.hold(CLIENT), Ok(()), "nobody calls it");
     world.release(CLIENT).unwrap();
-    let range = PagedRange { client: CLIENT, pager: SERVER, ..PagedRange::new_zeroed() };
-    world.machine.layout.ranges = fake::leak(vec![range]);
-    assert_eq!(world.hold(SERVER), Err(Error::NotSupported));
 }
 
 #[test]

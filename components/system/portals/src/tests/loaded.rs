@@ -5,11 +5,15 @@ use crate::blocks::NO_INSTANCE;
 use crate::make::GRANULES_OF_DOMAIN;
 use crate::make::Purpose;
 use cairn_abi::arch::trap::{ILLEGAL, PAGE_FAULTS, slots};
-use cairn_abi::domain::{FIELD_NUMBER, PORTAL_TIME, UPCALL_SLOTS, upcall_entry};
+use cairn_abi::domain::{
+    FIELD_NUMBER, HELD_QUEUE, PORTAL_TIME, UPCALL_SLOTS, stack_queue, upcall_entry,
+};
 use cairn_abi::record::{FLOAT_OFF, FLOAT_START, Header, NO_SECTION, PagedRange, Range, Table};
 use cairn_abi::upcall::Upcall;
 use cairn_portal::invocation::Words;
-use cairn_portal::literal::{LITERAL_CONSTANT, LITERAL_ELSE, LITERAL_RANGE, LITERAL_RANGE_SIZE};
+use cairn_portal::literal::{
+    LITERAL_CONSTANT, LITERAL_ELSE, LITERAL_QUEUE, LITERAL_RANGE, LITERAL_RANGE_SIZE,
+};
 
 const SERVICE_OF: Known<'static> = Known { version: VERSION, signature: b"cii c " };
 /// Where its import is.
@@ -274,11 +278,6 @@ fn faults_of_a_range_call_its_pager_until_one_of_the_two_retires() {
         world.machine.set_alive(CLIENT, true);
         let user = world.manager.user_of(&world.machine, SERVER, CLIENT);
         assert_eq!(user, Ok(CLIENT), "it needs its pager");
-        let World { machine, manager } = &mut world;
-        assert_eq!(
-            manager.begin_hold(machine, client(SECOND), SERVER, Purpose::Successor),
-            Err(Error::NotSupported)
-        );
         world.machine.set_alive(CLIENT, false);
         retire(&mut world, CLIENT);
         assert_eq!((world.free(), upcalls(&world)), (free, [FATAL; 3]));
@@ -288,6 +287,23 @@ fn faults_of_a_range_call_its_pager_until_one_of_the_two_retires() {
     let plain = upcalls(&world);
     connect_pager(&mut world, PAGER, "Pager", FAULTS).unwrap();
     world.machine.set_alive(CLIENT, true);
+    // One that comes while its pager is held waits from the beginning.
+    world.machine.set_alive(CLIENT, false);
+    retire(&mut world, CLIENT);
+    let queue = |world: &World| {
+        let [fetch, ..] = upcalls(world);
+        world.machine.load(fetch.wrapping_add_signed(LITERAL_QUEUE)).unwrap()
+    };
+    let World { machine, manager } = &mut world;
+    manager.begin_hold(machine, client(SECOND), SERVER, Purpose::Successor).unwrap();
+    while !manager.hold_step(machine, SECOND, SERVER).unwrap() {}
+    manager.make_domain(machine, CLIENT).unwrap();
+    connect_pager(&mut world, PAGER, "Pager", FAULTS).unwrap();
+    assert_eq!(queue(&world), stack_queue(HELD_QUEUE));
+    world.machine.set_alive(CLIENT, true);
+    let World { machine, manager } = &mut world;
+    while !manager.release_step(machine, SECOND, SERVER).unwrap() {}
+    assert_ne!(queue(&world), stack_queue(HELD_QUEUE));
     let taken = world.free();
     world.machine.set_alive(SERVER, false);
     retire(&mut world, SERVER);

@@ -89,8 +89,9 @@ impl Maker {
         let interposer = self.instances.get(wrap.rule.interposer).ok();
         let domain = self.instances.get(server).ok().map(|record| record.domain);
         let entrance = self.hold.entrance.known();
-        // Faults have portals of their own, and are not held.
-        let count = if wrap.range().is_some() { 0 } else { usize::from(wrap.count) };
+        // Who stands before faults is not held, but a pager behind it is.
+        let is_held = wrap.range().is_none() || wrap.server == server;
+        let count = if is_held { usize::from(wrap.count) } else { 0 };
         let leads = (0..count).filter(move |_| wrap.server == server || is_interposer);
         let inner = leads.filter_map(move |method| {
             let index = usize::from(wrap.inner) + method;

@@ -3,6 +3,7 @@
 mod random;
 
 use super::*;
+use cairn_abi::record::PagedRange;
 
 fn moving() -> World {
     world_on(Fake::that_moves())
