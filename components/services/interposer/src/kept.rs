@@ -65,6 +65,12 @@ impl<const CALLS: usize> Kept<CALLS> {
         call.mark.store(number + 1, Release);
     }
 
+    /// Keeps one as another kept it, under its number. Nobody reads meanwhile; those of lower numbers come before.
+    pub fn restore(&self, number: u64, numbers: [u64; 3], text: &str) {
+        self.next.store(number, Relaxed);
+        self.keep(numbers, text);
+    }
+
     /// The next one from a number on, and its text.
     pub fn find(&self, from: u64, text: &mut [u8; TEXT]) -> Option<Found> {
         let next = self.next.load(Acquire);

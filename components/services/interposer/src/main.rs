@@ -4,6 +4,8 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod successor;
+
 use cairn::interpose::{Answer, Interposer, Passing};
 use cairn::text::Line;
 use cairn::window::{ReadWindow, WriteWindow};
@@ -26,7 +28,7 @@ static SERVER: Server = Server;
 cairn::component! {
     name: "interposer",
     imports: { portals: Portals, listing: PortalListing, threads: Threads },
-    exports: { tool: Tool = SERVER },
+    exports: { tool: Tool = SERVER, successor: cairn_interfaces::Successor = successor::STATE },
 }
 
 use imports::{LISTING, PORTALS, THREADS};
@@ -204,6 +206,15 @@ impl Interposer for Server {
     }
 }
 
+/// Registers where calls come in.
+fn stand() -> Result<(), Error> {
+    match PORTALS.stand_between::<Server>() {
+        // It has done so before.
+        Err(Error::Busy) => Ok(()),
+        stood => stood,
+    }
+}
+
 /// A name that others are compared with.
 fn name<'name>(window: &ReadWindow, buffer: &'name mut [u8; 64]) -> Result<&'name str, Error> {
     window.text(buffer).map_err(|_| Error::BadArgument)
@@ -227,11 +238,7 @@ impl Tool for Server {
         if is_wrong {
             return Err(Error::BadArgument);
         }
-        match PORTALS.stand_between::<Server>() {
-            // It has done so before.
-            Ok(()) | Err(Error::Busy) => {}
-            Err(error) => return Err(error),
-        }
+        stand()?;
         METHOD.store(method);
         EVERY.store(every, Relaxed);
         NUMBER.store(number, Relaxed);

@@ -79,6 +79,21 @@ impl<const METHODS: usize> Methods<METHODS> {
         longest.fetch_max(took, Relaxed);
     }
 
+    /// A method has numbers as another found them, or, without a name, all that had no place. Nobody counts meanwhile.
+    pub fn restore(&self, name: &str, numbers: Numbers) {
+        if name.is_empty() {
+            return self.others.store(numbers.calls, Relaxed);
+        }
+        let free = |method: &&Method| method.state.load(Acquire) == FREE;
+        let Some(method) = self.methods.iter().find(free) else { return };
+        method.name.store(name);
+        let Numbers { calls, errors, time, longest } = numbers;
+        for (kept, number) in method.numbers.iter().zip([calls, errors, time, longest]) {
+            kept.store(number, Relaxed);
+        }
+        method.state.store(NAMED, Release);
+    }
+
     /// The next method from a place on: its place, the length of its name, its numbers. Behind them all, without a name, is what had
     /// no place.
     pub fn find(&self, from: u64, name: &mut [u8; NAME]) -> Option<(u64, usize, Numbers)> {
@@ -103,6 +118,26 @@ impl<const METHODS: usize> Methods<METHODS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_successor_has_the_same_numbers() {
+        let (before, next) = (Methods::<2>::none(), Methods::<2>::none());
+        for (name, took) in [("a b", 5), ("a c", 7), ("a b", 9), ("a d", 1)] {
+            before.count(name, took, took == 7);
+        }
+        let found = |methods: &Methods<2>| {
+            let (mut all, mut from, mut name) = (Vec::new(), 0, [0; NAME]);
+            while let Some((place, length, numbers)) = methods.find(from, &mut name) {
+                all.push((core::str::from_utf8(&name[..length]).unwrap().to_owned(), numbers));
+                from = place + 1;
+            }
+            all
+        };
+        found(&before).iter().for_each(|(name, numbers)| next.restore(name, *numbers));
+        assert_eq!(found(&next), found(&before));
+        next.count("a c", 20, false);
+        assert_eq!(found(&next)[1].1.calls, 2);
+    }
 
     #[test]
     fn each_method_has_its_numbers() {

@@ -24,12 +24,14 @@ cairn::component! {
         loader: interfaces::Loader,
         echo: Echo,
         guard: Between,
+        interposition: interfaces::Interposition,
+        tool: interfaces::Tool,
     },
     arguments: { rounds: u64 },
     main: main,
 }
 
-use imports::{CONSOLE, ECHO, GUARD, LOADER, MEMORY, REPLACEMENT, SUPERVISOR, THREADS};
+use imports::*;
 
 const CALLERS: usize = 3;
 const LIMIT_MILLISECONDS: u64 = 100;
@@ -44,9 +46,15 @@ fn expect<T: PartialEq + Debug>(what: &str, found: T, expected: T) {
     judge::compare(CONSOLE, what, found, expected);
 }
 
-/// What the greeter said last, or nothing, before anything was said.
+const SAID: &str = "said by one of three";
+/// What the other client says.
+const OTHER_SAID: &str = "over two pages, as a buffer that is passed on may lie";
+
+/// Of texts that callers mix each byte is one's.
 fn is_heard(text: &[u8]) -> bool {
-    text.is_empty() || text.starts_with(b"over two pages") || text.starts_with(b"said by")
+    let is_of = |said: &str, place: usize, byte| said.as_bytes().get(place) == Some(byte);
+    let mut bytes = text.iter().enumerate();
+    bytes.all(|(place, byte)| is_of(SAID, place, byte) || is_of(OTHER_SAID, place, byte))
 }
 
 fn call(place: u64) {
@@ -55,7 +63,7 @@ fn call(place: u64) {
     while STOP.load(Relaxed) == 0 {
         number += 1;
         let is_right = match number % 3 {
-            0 => ECHO.say("said by one of three").is_ok(),
+            0 => ECHO.say(SAID).is_ok(),
             1 => ECHO.fill(&mut text).is_ok_and(|length| is_heard(&text[..length])),
             _ => ECHO.add(number, place) == Ok(number + place),
         };
@@ -66,7 +74,11 @@ fn call(place: u64) {
 }
 
 fn replace(package: &str) -> Result<(), Error> {
-    let replaced = REPLACEMENT.replace("guard", package, LIMIT_MILLISECONDS).map(drop);
+    replace_of("guard", package)
+}
+
+fn replace_of(name: &str, package: &str) -> Result<(), Error> {
+    let replaced = REPLACEMENT.replace(name, package, LIMIT_MILLISECONDS).map(drop);
     if replaced.is_err() {
         let mut text = [0; 192];
         let length = LOADER.explain(&mut text).unwrap_or(0);
@@ -90,6 +102,27 @@ fn go_on() {
     if !all_go_on {
         expect("all go on", passed(), u64::MAX);
     }
+}
+
+/// Counts all calls of this instance to the greeter, before and behind a replacement.
+fn counted() {
+    STOP.store(1, Relaxed);
+    judge::pause(THREADS, 20_000);
+    expect("told to count", TOOL.act(interfaces::Action::Count, 0, 1, ""), Ok(()));
+    let wrapped = INTERPOSITION.wrap("judge", "greeter", "counter", false);
+    expect("it stands there", wrapped.is_ok_and(|portals| portals > 0), true);
+    for number in 0..10 {
+        expect("counted", ECHO.add(number, 1), Ok(number + 1));
+        expect("replaced", replace_of("counter", "counter2"), Ok(()));
+    }
+    let mut text = [0; 192];
+    let length = TOOL.counted(0, &mut text).map_or(0, |(length, _)| length);
+    let line = core::str::from_utf8(&text[..length]).unwrap_or("?");
+    say!("replaced: {line}");
+    let mut words = line.split(' ');
+    let calls = (words.nth(1), words.next(), words.next());
+    expect("all of them", calls, (Some("add"), Some("10"), Some("0")));
+    expect("taken out", INTERPOSITION.unwrap("judge", "greeter", "counter").is_ok(), true);
 }
 
 /// Replaces once, whatever becomes of it.
@@ -140,6 +173,7 @@ fn main() {
     expect("no call is lost", LOST.load(Relaxed), 0);
     expect("nothing is left", MEMORY.usage(), before);
     disturbed(before);
+    counted();
     // What it refuses it refuses in its place, too, and until its place is another's.
     STOP.store(1, Relaxed);
     expect("it refuses", GUARD.behave(Manner::Drop), Ok(()));
