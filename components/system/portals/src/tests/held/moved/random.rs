@@ -31,8 +31,9 @@ fn nobody_is_left_where_it_is_not() {
             }
             7 if number(20) == 0 && of != HOLDER => world.die(of),
             8 => {
-                let to = [SERVICE, SERVICE + 3][number(2) as usize];
-                let _ = manager.exchange(machine, CLIENT, (SERVICE, to));
+                // Imports that lead elsewhere, away from it and to it.
+                let [from, to] = [(); 2].map(|()| [SERVICE, SERVICE + 3][number(2) as usize]);
+                let _ = manager.exchange(machine, CLIENT, (from, to));
             }
             9 => {
                 let first = FIRST as u64 + number(40);
