@@ -4,6 +4,7 @@ mod random;
 
 use super::*;
 use cairn_abi::record::PagedRange;
+use zerocopy::FromZeros;
 
 fn moving() -> World {
     world_on(Fake::that_moves())
