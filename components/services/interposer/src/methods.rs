@@ -118,6 +118,8 @@ impl<const METHODS: usize> Methods<METHODS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::borrow::ToOwned;
+    use std::vec::Vec;
 
     #[test]
     fn a_successor_has_the_same_numbers() {
