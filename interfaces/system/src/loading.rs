@@ -278,7 +278,8 @@ pub trait DomainPortals {
     /// portal to it then, its names are nobody's, and its code, stacks and part of portals are another's.
     fn retire_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error>;
     /// From now on every call to an instance by portals waits, the most urgent caller first, until [`DomainPortals::release`], but for the
-    /// caller's own and those from the instance itself; whatever clients get of it meanwhile is held as well. The caller's death releases.
+    /// caller's own and those from the instance itself; whatever clients get of it meanwhile is held as well. The caller's death
+    /// releases; if content has been exchanged in place by then, when nobody is in the former one any more.
     /// `VersionMismatch`: an import of a loaded instance leads to what its successor does not serve.
     /// `Busy`: another is held, or threads that waited for one are about to go on; `Dead`: it does not live. `NotSupported`, and nothing
     /// is changed: it runs to completion, is in the kernel domain, shares its domain, is a pager, serves the portal

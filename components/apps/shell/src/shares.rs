@@ -63,8 +63,12 @@ mod tests {
     #[test]
     fn what_one_had_before_is_taken_away() {
         let mut shares = Shares::new();
-        [("a", 3), ("gone", 1), ("b", 2)].map(|(name, had)| shares.subtract(name, had));
-        [("a", 5), ("new", 1), ("b", 2)].map(|(name, has)| shares.add(name, has));
+        for (name, had) in [("a", 3), ("gone", 1), ("b", 2)] {
+            shares.subtract(name, had);
+        }
+        for (name, has) in [("a", 5), ("new", 1), ("b", 2)] {
+            shares.add(name, has);
+        }
         let mut text = std::string::String::new();
         let end: Result<(), ()> = shares.in_order(|name, much| {
             text += &format!("{name} {much},");

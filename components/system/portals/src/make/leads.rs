@@ -24,7 +24,8 @@ pub(super) struct Lead {
     pub in_kernel: u64,
     /// Whose it is.
     pub client: InstanceId,
-    /// In which table it is, where its block or import begins, and which of its methods it is.
+    /// In which table it is, where its block or import begins, and which of its methods it is. Of one with a single code nobody asks, and the
+    /// table is not looked for.
     pub at: (DomainId, usize, usize),
     /// Where it enters, as the record says.
     pub entry: Option<u64>,
@@ -118,13 +119,13 @@ impl Maker {
         let export = layout.export(portal.export as usize).ok()?;
         let method = layout.methods_of(export).get(portal.method as usize);
         let entry = method.map(|method| method.entry);
-        Some(Lead {
-            code: portal.code,
-            in_kernel: portal.code_in_kernel,
-            client: portal.client,
-            at: (self.table_of(layout, portal.client)?, portal.index as usize, 0),
-            entry,
-        })
+        let in_kernel = portal.code_in_kernel;
+        let table = match in_kernel {
+            0 => DomainId(0),
+            _ => self.table_of(layout, portal.client)?,
+        };
+        let at = (table, portal.index as usize, 0);
+        Some(Lead { code: portal.code, in_kernel, client: portal.client, at, entry })
     }
 
     /// The portals of a block, interposers apart, if they lead to this server.
