@@ -45,11 +45,11 @@ impl Maker {
                 let inside = self.wraps.newest(number, |one| one.begins(client, first));
                 let former = self.wraps.wraps.all()[around];
                 // What this one stands for, if it is the innermost.
-                let changed = self.lead_on(machine, former, inside, originals, method)?;
+                let behalf = self.lead_on(machine, &former, inside, originals, method)?;
                 self.pools.give_back(former.behalf);
-                self.wraps.wraps.all_mut()[around] = changed;
+                self.wraps.wraps.all_mut()[around].behalf = behalf;
                 for (index, original) in originals.iter().enumerate() {
-                    self.set_original(machine, changed.code(machine, index), *original);
+                    self.set_original(machine, former.code(machine, index), *original);
                 }
             }
         }

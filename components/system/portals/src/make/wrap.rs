@@ -226,7 +226,7 @@ impl Maker {
                 *call = original;
             }
         }
-        let wrap = Wrap {
+        let mut wrap = Wrap {
             rule: *rule,
             client: client.number,
             server,
@@ -242,22 +242,22 @@ impl Maker {
             leaves: false,
         };
         let inside = self.wraps.newest(usize::MAX, |one| one.begins(client.number, first));
-        let made = self.lead_on(machine, wrap, inside, &originals[..count], method);
-        let wrap = made.inspect_err(|_| self.pools.give_back(wrapping))?;
+        let made = self.lead_on(machine, &wrap, inside, &originals[..count], method);
+        wrap.behalf = made.inspect_err(|_| self.pools.give_back(wrapping))?;
         self.blocks.take_entries(interposer.domain, inner, count);
         self.wraps.wraps.push(wrap)
     }
 
     /// Makes the portals on behalf of the client by which an interposer calls what is behind it: the interposer of the wrap
-    /// `inside`, or who serves. The wrap as it is then.
+    /// `inside`, or who serves. The value is their code.
     pub(super) fn lead_on<M: Machine>(
         &mut self,
         machine: &M,
-        wrap: Wrap,
+        wrap: &Wrap,
         inside: Option<usize>,
         originals: &[u64],
         method: &dyn Fn(usize) -> Entry,
-    ) -> Result<Wrap, Error> {
+    ) -> Result<Code, Error> {
         let caller = self.instances.get(wrap.rule.interposer)?;
         let inside = inside.and_then(|place| self.wraps.wraps.all().get(place)).copied();
         let callee = inside.map_or(wrap.server, |inside| inside.rule.interposer);
@@ -290,7 +290,7 @@ impl Maker {
             let code = if *original == no_portal { no_portal } else { *call };
             machine.set_entry(caller.domain, index, code, Published::by_layout());
         }
-        Ok(Wrap { behalf, ..wrap })
+        Ok(behalf)
     }
 
     /// Notes in a wrapping portal in whose place it stands.
