@@ -132,6 +132,15 @@ pub fn word(content: &[u8]) -> Result<(u64, &[u8]), Error> {
     split(content).map(|(word, rest)| (u64::from_le_bytes(word), rest))
 }
 
+/// Takes so many words.
+pub fn words<const N: usize>(mut content: &[u8]) -> Result<([u64; N], &[u8]), Error> {
+    let mut words = [0; N];
+    for place in &mut words {
+        (*place, content) = word(content)?;
+    }
+    Ok((words, content))
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;

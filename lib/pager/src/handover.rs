@@ -4,7 +4,7 @@
 use cairn::Error;
 use cairn::exclusive::Exclusive;
 use cairn::section::Section;
-use cairn::successor::{Reader, Writer, export, word};
+use cairn::successor::{self, Reader, Writer, export};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_interfaces::{MemoryProxy, MemoryStatisticsProxy, PagingProxy};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -19,12 +19,11 @@ pub fn bytes<const WORDS: usize>(words: [u64; WORDS]) -> [[u8; 8]; WORDS] {
 }
 
 /// The words that a record is.
-pub fn words<const WORDS: usize>(mut content: &[u8]) -> Result<[u64; WORDS], Error> {
-    let mut words = [0; WORDS];
-    for place in &mut words {
-        (*place, content) = word(content)?;
+pub fn words<const WORDS: usize>(content: &[u8]) -> Result<[u64; WORDS], Error> {
+    match successor::words(content)? {
+        (words, []) => Ok(words),
+        _ => Err(Error::Malformed),
     }
-    if content.is_empty() { Ok(words) } else { Err(Error::Malformed) }
 }
 
 /// How a life of a pager begins, and ends.

@@ -2,7 +2,7 @@
 
 use super::Crossing;
 use crate::literal::*;
-use crate::plan::{Ground, Source};
+use crate::plan::Source;
 use cairn_abi::semaphore::{NOTED_WORD, semaphore_word};
 
 /// Where the entries of a return portal lie, in bytes from the beginning of its buffer, and how it moves the frame
@@ -35,8 +35,6 @@ const _: () =
     assert!(LITERAL_RETURN == -24 && LITERAL_ABORT == -16 && LITERAL_MARK == -8, "in this order");
 
 const _: () = assert!(LITERAL_BEHALF == LITERAL_SOURCE_ENTRY, "one place, whichever it is");
-const _: () = assert!(LITERAL_LIMITS == LITERAL_STACK, "the same");
-const _: () = assert!(LITERAL_LIMITS_TO_COMPLETION == LITERAL_IDENTIFIER, "the same");
 
 /// Place of a literal among those before its code.
 pub const fn place(literal: i64) -> usize {
@@ -57,14 +55,7 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
         Source::Memory { first, size } => (first, size),
         Source::Semaphore(index) => (semaphore_word(index), NOTED_WORD),
     };
-    // The words of a limited grant are named where the callee's stack leaves room.
-    let identifier = crossing.callee.space.identifier();
-    let (stack, identifier) = match (crossing.grant, crossing.ground) {
-        (0, ground) => (ground.address(), identifier),
-        (grant, Ground::Group(_)) => (grant, identifier),
-        (grant, Ground::Top(top)) => (top, grant),
-    };
-    literals(&[
+    let mut literals = literals(&[
         (LITERAL_MARK, MARK_CALL),
         (LITERAL_INDEX, crossing.index),
         (LITERAL_RETURN, back),
@@ -72,16 +63,20 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
         (LITERAL_TABLE, crossing.callee.table),
         (LITERAL_ENTRY, crossing.entry),
         (LITERAL_STUB, crossing.stub),
-        (LITERAL_STACK, stack),
+        (LITERAL_STACK, crossing.ground.address()),
         (LITERAL_CONSTANT, crossing.constant),
         (LITERAL_SERVICES, crossing.services),
         (LITERAL_SOURCE, source),
         (LITERAL_SOURCE_SIZE, source_size),
         (LITERAL_SOURCE_ENTRY, crossing.behalf.map_or(crossing.source_entry, |of| of.queue)),
         (LITERAL_QUEUE, crossing.queue),
-        (LITERAL_IDENTIFIER, identifier),
+        (LITERAL_IDENTIFIER, crossing.callee.space.identifier()),
         (LITERAL_COUNTER, crossing.counter),
-    ])
+    ]);
+    if crossing.is_limited() {
+        literals[place(crossing.limits_literal())] = crossing.grant;
+    }
+    literals
 }
 
 /// The literals of a return portal whose buffer is at `address`, and those before its dead entry.

@@ -82,8 +82,7 @@ impl Terminals {
 
     /// Takes one over.
     pub fn take(&self, content: &[u8]) -> Result<(), Error> {
-        let (control, rest) = successor::word(content)?;
-        let (known, rest) = successor::word(rest)?;
+        let ([control, known], rest) = successor::words(content)?;
         let ([reads, echo], line) = successor::split(rest)?;
         // A line is shown when it is full.
         if line.len() >= LINE {

@@ -42,8 +42,5 @@ fn take(kind: u8, content: &[u8]) -> Result<(), Error> {
     if kind != QUEUE_STANDS {
         return Err(Error::VersionMismatch);
     }
-    let (last, rest) = successor::word(content)?;
-    let (beginning, rest) = successor::word(rest)?;
-    let (requests, rest) = successor::word(rest)?;
-    QUEUE.server.go_on([last, beginning, requests, successor::word(rest)?.0])
+    QUEUE.server.go_on(successor::words(content)?.0)
 }

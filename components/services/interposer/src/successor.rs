@@ -4,7 +4,7 @@
 use super::{ACTION, ALLOWED, ALLOWED_COUNT, COUNTED, EVERY, KEPT, MATCHED, METHOD, NUMBER, stand};
 use cairn::Error;
 use cairn::exclusive::Exclusive;
-use cairn::successor::{self, Reader, Writer, word};
+use cairn::successor::{self, Reader, Writer, word, words};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_interfaces::Successor;
 use cairn_interposer::kept::TEXT;
@@ -74,19 +74,11 @@ fn text(bytes: &[u8], most: usize) -> Result<&str, Error> {
     if text.len() <= most { Ok(text) } else { Err(Error::Malformed) }
 }
 
-fn numbers<const COUNT: usize>(mut content: &[u8]) -> Result<([u64; COUNT], &[u8]), Error> {
-    let mut numbers = [0; COUNT];
-    for number in &mut numbers {
-        (*number, content) = word(content)?;
-    }
-    Ok((numbers, content))
-}
-
 fn take(kind: u8, content: &[u8]) -> Result<(), Error> {
     match kind {
         BEGIN if word(content)?.0 == VERSION => {}
         TOLD => {
-            let (told, method) = numbers::<4>(content)?;
+            let (told, method) = words::<4>(content)?;
             for (place, word) in [&ACTION, &NUMBER, &EVERY, &MATCHED].into_iter().zip(told) {
                 place.store(word, Relaxed);
             }
@@ -99,11 +91,11 @@ fn take(kind: u8, content: &[u8]) -> Result<(), Error> {
             ALLOWED_COUNT.store(count + 1, Relaxed);
         }
         CALL => {
-            let ([number, time, took, thread], line) = numbers(content)?;
+            let ([number, time, took, thread], line) = words(content)?;
             KEPT.restore(number, [time, took, thread], text(line, TEXT)?);
         }
         COUNT => {
-            let ([calls, errors, time, longest], name) = numbers(content)?;
+            let ([calls, errors, time, longest], name) = words(content)?;
             COUNTED.restore(text(name, NAME)?, Numbers { calls, errors, time, longest });
         }
         END => return stand(),

@@ -50,12 +50,7 @@ fn write(writer: &mut Writer) -> Result<(), Error> {
 fn take(kind: u8, content: &[u8]) -> Result<(), Error> {
     match kind {
         BEGIN if successor::word(content)?.0 == VERSION => Ok(()),
-        TIMER => {
-            let (control, rest) = successor::word(content)?;
-            let (known, rest) = successor::word(rest)?;
-            let (period, rest) = successor::word(rest)?;
-            TIMERS.take([control, known, period, successor::word(rest)?.0])
-        }
+        TIMER => TIMERS.take(successor::words(content)?.0),
         END => {
             TIMERS.follow(u32::from_le_bytes(successor::split(content)?.0));
             Ok(())

@@ -199,8 +199,9 @@ impl System {
     /// The name of an instance; where one has been, or will be, that one's.
     pub fn name(&self, instance: InstanceId) -> &'static str {
         let record = self.instance(instance);
-        let is_place = |one: &&Instance| one.other_place == one.successor_of;
-        let whose = record.filter(is_place).and_then(|place| self.instance(place.other_place));
+        let whose = record
+            .filter(|one| one.is_other_place())
+            .and_then(|place| self.instance(place.other_place));
         whose.or(record).map_or("?", |record| name_text(&record.name))
     }
 

@@ -94,18 +94,20 @@ impl Manager<'_> {
 
     /// Whether something is mapped beside the content of an instance, or a thread is about to.
     pub(super) fn has_beside(&self, instance: InstanceId) -> bool {
-        self.state
-            .numbers
-            .beside()
-            .any(|number| self.place(number).is_ok_and(|one| one.successor_of() == instance))
+        self.has_successor_among(instance, self.state.numbers.beside())
     }
 
     /// Whether the content of an instance is being exchanged just now.
     pub(crate) fn is_exchanged(&self, instance: InstanceId) -> bool {
-        self.state
-            .numbers
-            .changing()
-            .any(|number| self.place(number).is_ok_and(|one| one.successor_of() == instance))
+        self.has_successor_among(instance, self.state.numbers.changing())
+    }
+
+    fn has_successor_among(
+        &self,
+        instance: InstanceId,
+        mut numbers: impl Iterator<Item = InstanceId>,
+    ) -> bool {
+        numbers.any(|number| self.place(number).is_ok_and(|one| one.successor_of() == instance))
     }
 
     /// The pages of state from the first of these addresses on are at the second one as well, and all that the record says of the content is

@@ -138,6 +138,7 @@ impl<'a> Manager<'a> {
             }
         }
     }
+
     /// Methods of an export begin where those of another begin with the same methods, and the other way round.
     pub(super) fn exchange_entries(&self, export: &Export, pair: &Export) {
         for method in 0..export.method_count {

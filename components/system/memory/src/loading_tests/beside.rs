@@ -214,40 +214,43 @@ fn shared() -> &'static World {
     Box::leak(Box::new(World::loading_in(3, 90)))
 }
 
-#[test]
-fn who_was_about_to_allocate_before_content_came_allocates_behind_it() {
+/// Content comes beside an instance's while a thread of `body`, which has the instance's number, where its region begins and where the content
+/// lies in that, has looked and claims nothing yet. When that content has gone nothing is lost.
+fn while_content_comes(body: impl FnOnce(&'static World, InstanceId, u64, u64)) {
     let world = shared();
     let manager = world.manager();
     let number = loaded(world);
     let start = manager.record(number).unwrap().start_address();
     let whole = state(world);
     let (next, at) = successor_by(world, number, &other(), true);
-    // It has looked where it may allocate, and claims nothing before the content is there.
     instant::next(move || world.manager().join(next).unwrap());
-    let own = manager.allocate(number, 2).unwrap();
-    let base = manager.account(number).unwrap().said().base;
-    assert!(own - start >= base.into() && u64::from(base) > at, "{own:x}");
-    assert_eq!(first_word(world, number, start + at), Some(0x5000), "the content is as it was");
-    manager.free(number, own, 2).unwrap();
+    body(world, number, start, at);
     manager.retire(next).unwrap();
     assert_eq!((state(world).0, state(world).1, state(world).2), (whole.0, whole.1, whole.2));
 }
 
 #[test]
+fn who_was_about_to_allocate_before_content_came_allocates_behind_it() {
+    while_content_comes(|world, number, start, at| {
+        let manager = world.manager();
+        let own = manager.allocate(number, 2).unwrap();
+        let base = manager.account(number).unwrap().said().base;
+        assert!(own - start >= base.into() && u64::from(base) > at, "{own:x}");
+        let first = first_word(world, number, start + at);
+        assert_eq!(first, Some(0x5000), "the content is as it was");
+        manager.free(number, own, 2).unwrap();
+    });
+}
+
+#[test]
 fn who_was_about_to_give_pages_back_before_content_came_gives_back_none_of_it() {
-    let world = shared();
-    let manager = world.manager();
-    let number = loaded(world);
-    let start = manager.record(number).unwrap().start_address();
-    let whole = state(world);
-    let (next, at) = successor_by(world, number, &other(), true);
-    instant::next(move || world.manager().join(next).unwrap());
-    let freed = manager.free(number, start + at + DATA, 1);
-    assert_eq!(freed, Err(Error::BadArgument));
-    assert_eq!(first_word(world, number, start + at + DATA), Some(0x5000));
-    assert_eq!(manager.account(number).unwrap().used(), 0);
-    manager.retire(next).unwrap();
-    assert_eq!((state(world).0, state(world).1, state(world).2), (whole.0, whole.1, whole.2));
+    while_content_comes(|world, number, start, at| {
+        let manager = world.manager();
+        let freed = manager.free(number, start + at + DATA, 1);
+        assert_eq!(freed, Err(Error::BadArgument));
+        assert_eq!(first_word(world, number, start + at + DATA), Some(0x5000));
+        assert_eq!(manager.account(number).unwrap().used(), 0);
+    });
 }
 
 #[test]

@@ -154,10 +154,10 @@ impl Maker {
         });
         if record.run_to_completion != 0
             || (record.in_kernel != 0 && !moves)
-            || (moves && (!can_move(layout, record) || machine.provided_by(held).next().is_some()))
+            || (moves && !can_move(layout, record))
             || !self.instances.is_alone(record)
             || (!in_place && (held == self.own || serves_here))
-            || !self.can_leave_faults(machine, held, holder, in_place)
+            || !self.can_leave_faults(machine, held, holder, purpose == Purpose::Successor)
             || !self.can_leave_between(held, holder)
             || ((in_place || moves) && self.is_interposer(held))
         {

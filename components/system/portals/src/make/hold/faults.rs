@@ -11,20 +11,21 @@ use cairn_abi::record::{Instance, PagedRange};
 
 impl Maker {
     /// Whether all whom an instance provides with pages can wait: not who replaces it, nor those without which the system ends, which do that for
-    /// it. Who lives on `in_place` has no life whose end could leave pages to the next.
+    /// it. `hands_over`: its life ends, and the next has its pages; neither is so of who
+    /// lives on, and who moves provides nobody.
     pub(super) fn can_leave_faults<M: Machine>(
         &self,
         machine: &M,
         pager: InstanceId,
         holder: InstanceId,
-        in_place: bool,
+        hands_over: bool,
     ) -> bool {
         let mut ranges = machine.provided_by(pager);
         ranges.all(|range| {
             // Who goes has no threads.
             let client = self.instances.get(range.client).ok();
             let can_wait = |one: &Instance| one.number != holder && one.essential == 0;
-            !in_place && client.is_none_or(can_wait)
+            hands_over && client.is_none_or(can_wait)
         })
     }
 
