@@ -20,7 +20,7 @@ pub trait SharedPages {
         to_write: bool,
         content: &mut [u8],
     ) -> Result<(u64, bool), Error>;
-    /// Waits until a node is to give a page back. `TimedOut`: there is none for now; it asks again.
+    /// Waits until a node is to give a page back, and says so again until it has. `TimedOut`: there is none for now; it asks again.
     fn next_order(&self, caller: Caller, membership: u64) -> Result<PageOrder, Error>;
     /// A node gives back a page that it has by this grant, as it is; it may go on reading it if it `keeps` it.
     fn give_back(

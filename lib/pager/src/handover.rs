@@ -59,10 +59,15 @@ impl Handover {
         }
     }
 
+    /// Whether what is on the pages is still to be said, or never will be.
+    pub fn waits(&self) -> bool {
+        self.waits.load(Relaxed)
+    }
+
     /// A client comes. Of pages that were left, and of which nobody has said whose they are, it could get another's: this life ends
     /// before, and all clients lose what they have of it.
     pub fn check(&self) {
-        if self.waits.load(Relaxed) {
+        if self.waits() {
             panic!("the content before has left pages, and nobody has said what is on them");
         }
     }
@@ -97,7 +102,7 @@ impl Handover {
         mut take: impl FnMut(u8, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         // Who has new pages begins anew, as behind one that had none.
-        if !self.waits.load(Relaxed) {
+        if !self.waits() {
             return if size == 0 { Ok(()) } else { Err(Error::VersionMismatch) };
         }
         let mut is_whole = false;

@@ -5,16 +5,19 @@
 #![forbid(unsafe_code)]
 
 use cairn::section::Section;
+use cairn::successor::Writer;
 use cairn::sync::Mutex;
 use cairn::thread::sleep;
 use cairn::time::Duration;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{CallerThread, Error, PortalIndex};
 use cairn_interfaces::{
     Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, PageOrder, Pager, Paging, Portals,
-    ServedRange, SharedPages, Threads,
+    ServedRange, SharedPages, Successor, Threads,
 };
 use cairn_pager::PAGE;
 use cairn_pager::answers::Answers;
+use cairn_pager::handover::{Handover, bytes, words};
 use cairn_pager::stored::Buffer;
 use core::convert::Infallible;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -23,6 +26,10 @@ const RANGES: usize = 16;
 const PAGES: usize = 512;
 /// Until what another thread is about to do is looked for again.
 const SOON: Duration = Duration::from_micros(20);
+
+/// Kinds of records for a successor: the number of the membership, and a page that this node has.
+const MEMBER: u8 = 1;
+const HAS: u8 = 2;
 
 /// What this node has of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +56,8 @@ struct Node {
     /// Range and page.
     answers: Answers<(usize, usize)>,
     leaving: Buffer,
+    /// A successor was told what this node has, so this content gives nothing back any more.
+    is_told: bool,
 }
 
 struct Server;
@@ -60,11 +69,13 @@ static NODE: Mutex<Node> = Mutex::new(Node {
     ended: [0; RANGES],
     answers: Answers::new(),
     leaving: Buffer([0; PAGE]),
+    is_told: false,
 });
 /// Held by who fetches a page; taken before `NODE`.
 static FETCHED: Mutex<Buffer> = Mutex::new(Buffer([0; PAGE]));
 // Relaxed: it is stored before anybody else runs here.
 static MEMBERSHIP: AtomicU64 = AtomicU64::new(0);
+static HANDOVER: Handover = Handover::new(1);
 
 cairn::component! {
     name: "pager-shared",
@@ -76,7 +87,7 @@ cairn::component! {
         threads: Threads,
         home: SharedPages,
     },
-    exports: { pager: Pager = SERVER },
+    exports: { pager: Pager = SERVER, successor: Successor = SERVER },
     init: prepare,
     main: serve_home,
 }
@@ -93,19 +104,28 @@ fn prepare() -> Result<(), Error> {
         cairn::log::error!("expected one section with this pager, of at most {PAGES} pages");
         return Err(Error::NotSupported);
     }
-    let memory = cairn_pager::memory(&imports::MEMORY, &imports::STATISTICS, pages)?;
+    let of = (&imports::MEMORY, &imports::STATISTICS);
+    let (memory, is_new) = HANDOVER.memory(of, imports::PAGING, pages)?;
     if memory.size() as u64 / (PAGE as u64) < pages {
         cairn::log::error!("raise `memory`: it holds {} of {pages} pages", memory.size() / PAGE);
         return Err(Error::Exhausted);
     }
-    MEMBERSHIP.store(imports::HOME.join(pages)?, Relaxed);
+    if is_new {
+        MEMBERSHIP.store(imports::HOME.join(pages)?, Relaxed);
+    }
     let mut node = NODE.lock()?;
+    for (ended, range) in node.ended.iter_mut().zip(ranges.iter().flatten()) {
+        *ended = imports::PAGING.client(range.number)?.ended;
+    }
     (node.memory, node.ranges) = (Some(memory), ranges);
     Ok(())
 }
 
 /// Gives back what others want. An error is the end of this node: its clients lose what they have of it.
 fn serve_home() -> Result<Infallible, Error> {
+    while HANDOVER.waits() {
+        sleep(SOON)?;
+    }
     loop {
         match imports::HOME.next_order(membership()) {
             Ok(order) => {
@@ -124,7 +144,7 @@ fn give_back(order: PageOrder) -> Result<bool, Error> {
     let mut node = NODE.lock()?;
     let at = order.page as usize;
     let page = *node.pages.get(at).ok_or(Error::Malformed)?;
-    if page.grant < order.grant || !node.has_landed(at)? {
+    if node.is_told || page.grant < order.grant || !node.has_landed(at)? {
         return Ok(false);
     }
     // From here on who misses it waits for this call, and then for the home.
@@ -138,8 +158,12 @@ fn give_back(order: PageOrder) -> Result<bool, Error> {
 }
 
 impl Node {
+    fn memory(&self) -> Result<Section, Error> {
+        self.memory.ok_or(Error::NotReady)
+    }
+
     fn frame(&self, page: usize) -> Result<Section, Error> {
-        Ok(self.memory.ok_or(Error::NotReady)?.part(page * PAGE, PAGE))
+        Ok(self.memory()?.part(page * PAGE, PAGE))
     }
 
     /// Whether all that threads were answered for a page is mapped, or never will be.
@@ -171,6 +195,8 @@ impl Node {
     /// fetched.
     fn answer(&mut self, thread: usize, fault: PageFault) -> Result<Option<u64>, Error> {
         self.answers.take(thread);
+        // Whatever became of its successor, this content goes on.
+        self.is_told = false;
         let is_it =
             |range: &Option<ServedRange>| range.is_some_and(|one| one.number == fault.range);
         let range = self.ranges.iter().position(is_it).ok_or(Error::NotFound)?;
@@ -184,6 +210,37 @@ impl Node {
         self.answers.set(thread, (range, page));
         let rights = if has == Has::ToWrite { PAGE_WRITE } else { PAGE_READ };
         Ok(Some(self.frame(page)?.address() as u64 | rights))
+    }
+
+    /// Writes for a successor what this node has. No client is inside, so whatever was answered is mapped, or never will be.
+    fn write(&self, writer: &mut Writer) -> Result<(), Error> {
+        writer.record(MEMBER, &[bytes([membership()]).as_flattened()])?;
+        for (at, page) in self.pages.iter().enumerate().filter(|(_, page)| page.has != Has::Nothing)
+        {
+            let record = [at as u64, (page.has == Has::ToWrite).into(), page.grant];
+            writer.record(HAS, &[bytes(record).as_flattened()])?;
+        }
+        Ok(())
+    }
+
+    /// Takes over such a record.
+    fn take(&mut self, kind: u8, record: &[u8]) -> Result<(), Error> {
+        match kind {
+            MEMBER => {
+                let [number] = words(record)?;
+                MEMBERSHIP.store(number, Relaxed);
+            }
+            HAS => {
+                let [at, to_write, grant] = words(record)?;
+                let pages = self.memory()?.size() / PAGE;
+                let page = self.pages[..pages.min(PAGES)].get_mut(at as usize);
+                let page = page.filter(|page| page.has == Has::Nothing).ok_or(Error::Malformed)?;
+                let has = if to_write != 0 { Has::ToWrite } else { Has::ToRead };
+                *page = Page { has, grant };
+            }
+            _ => return Err(Error::VersionMismatch),
+        }
+        Ok(())
     }
 }
 
@@ -220,6 +277,7 @@ impl Pager for Server {
         if portal.0 != 0 {
             return Err(Error::NotAllowed);
         }
+        HANDOVER.check();
         loop {
             if let Some(answer) = NODE.lock()?.answer(thread.0 as usize, fault)? {
                 return Ok(answer);
@@ -228,5 +286,26 @@ impl Pager for Server {
                 sleep(SOON)?;
             }
         }
+    }
+}
+
+impl Successor for Server {
+    fn call_home(&self, called: bool) -> Result<(), Error> {
+        NODE.lock()?.is_told &= called;
+        Ok(())
+    }
+
+    fn export_state(&self, from: u64, part: WriteWindow<'_>) -> Result<usize, Error> {
+        let mut node = NODE.lock()?;
+        // A page that is on its way home has left, or is here.
+        node.is_told = true;
+        HANDOVER.export(from, part, &node.memory()?, |writer| node.write(writer))
+    }
+
+    fn import_state(&self, size: u64, from: u64, part: ReadWindow<'_>) -> Result<(), Error> {
+        let mut node = NODE.lock()?;
+        node.is_told = false;
+        let memory = node.memory()?;
+        HANDOVER.import((size, from), part, &memory, |kind, record| node.take(kind, record))
     }
 }

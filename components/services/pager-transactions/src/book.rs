@@ -5,6 +5,8 @@
 //! there. What a thread was answered and has not mapped yet cannot be taken from it: such a frame is *stale*, nobody else's, and is
 //! taken from the thread when it comes again.
 
+mod succession;
+
 use cairn::Error;
 use cairn_pager::answers::Answers;
 
@@ -203,6 +205,10 @@ impl Book {
         machine: &mut impl Machine,
     ) -> Result<(), Error> {
         self.comes(thread, machine)?;
+        self.put_claim(client, first, pages)
+    }
+
+    fn put_claim(&mut self, client: usize, first: u64, pages: u64) -> Result<(), Error> {
         let end = first.checked_add(pages).filter(|end| pages > 0 && *end <= self.pages as u64);
         let end = end.ok_or(Error::BadArgument)? as usize;
         let (first, pages) = (first as usize, pages as usize);

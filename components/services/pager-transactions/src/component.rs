@@ -1,17 +1,22 @@
 //! Entry points. The original has the section's pages, then a page that says what is in the log, then the log.
 
 use cairn::section::Section;
+use cairn::successor::Writer;
 use cairn::sync::Mutex;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, CallerThread, Error, InstanceId, PortalIndex, environment};
 use cairn_interfaces::{
     Memory, MemoryStatistics, PAGE_READ, PAGE_WRITE, PageFault, PageStore, Pager, Paging, Portals,
-    Transactions,
+    Successor, Transactions,
 };
 use cairn_pager::PAGE;
+use cairn_pager::handover::{Handover, bytes, words};
 use cairn_pager_transactions::book::{Book, CLIENTS, FRAMES, Machine};
 
 /// Words that say which pages are in the log, behind that which says how many.
 const LOG_MAXIMUM: usize = PAGE / 8 - 1;
+/// The kind of a record for a successor: a client, beside those of the book.
+const CLIENT: u8 = 3;
 
 /// A client, in the order of the ranges.
 #[derive(Clone, Copy)]
@@ -41,6 +46,7 @@ struct State {
 
 struct Server;
 static SERVER: Server = Server;
+static HANDOVER: Handover = Handover::new(1);
 static STATE: Mutex<State> = Mutex::new(State { book: Book::new(), memories: None });
 
 cairn::component! {
@@ -52,7 +58,7 @@ cairn::component! {
         portals: Portals,
         store: Option<PageStore>,
     },
-    exports: { pager: Pager = SERVER, transactions: Transactions = SERVER },
+    exports: { pager: Pager = SERVER, transactions: Transactions = SERVER, successor: Successor = SERVER },
     init: prepare,
 }
 
@@ -94,7 +100,8 @@ fn prepare() -> Result<(), Error> {
         let (instance, ended) = (client.instance, client.ended);
         *place = Some(Client { instance, range: range.number, life: u64::MAX, ended });
     }
-    let frames = cairn_pager::memory(&imports::MEMORY, &imports::STATISTICS, FRAMES as u64)?;
+    let of = (&imports::MEMORY, &imports::STATISTICS);
+    let (frames, _) = HANDOVER.memory(of, imports::PAGING, FRAMES as u64)?;
     let mut memories = Memories { original, frames, pages, clients };
     memories.recover(log)?;
     let mut state = STATE.lock()?;
@@ -122,6 +129,23 @@ impl Memories {
             cairn::log::info!("{count} pages that were committed are taken from the log");
             self.apply(count as usize);
         }
+        Ok(())
+    }
+
+    /// Writes for a successor whose lives the book knows.
+    fn write(&self, writer: &mut Writer) -> Result<(), Error> {
+        self.clients.iter().flatten().try_for_each(|client| {
+            let record = [client.range, client.life, client.ended];
+            writer.record(CLIENT, &[bytes(record).as_flattened()])
+        })
+    }
+
+    /// Takes over such a record.
+    fn take_over(&mut self, record: &[u8]) -> Result<(), Error> {
+        let [range, life, ended] = words(record)?;
+        let mut clients = self.clients.iter_mut().flatten();
+        let client = clients.find(|client| client.range == range).ok_or(Error::Malformed)?;
+        (client.life, client.ended) = (life, ended);
         Ok(())
     }
 }
@@ -162,6 +186,7 @@ impl State {
 
     /// Whose call it is, if it has a range; what lives that have ended have left is no more.
     fn client(&mut self, caller: Caller) -> Result<usize, Error> {
+        HANDOVER.check();
         self.end_lives()?;
         let (_, memories) = self.parts()?;
         let is_it = |client: &Option<Client>| client.is_some_and(|one| one.instance == caller.0);
@@ -182,6 +207,7 @@ impl State {
     }
 
     fn fault(&mut self, thread: usize, fault: PageFault) -> Result<u64, Error> {
+        HANDOVER.check();
         let (_, memories) = self.parts()?;
         let is_it = |client: &Option<Client>| client.is_some_and(|one| one.range == fault.range);
         let at = memories.clients.iter().position(is_it).ok_or(Error::NotFound)?;
@@ -262,5 +288,31 @@ impl Transactions for Server {
         let client = state.client(caller)?;
         let (book, memories) = state.parts()?;
         book.abort(thread.0 as usize, client, memories)
+    }
+}
+
+impl Successor for Server {
+    fn call_home(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn export_state(&self, from: u64, part: WriteWindow<'_>) -> Result<usize, Error> {
+        let mut state = STATE.lock()?;
+        let (book, memories) = state.parts()?;
+        book.settle(memories)?;
+        HANDOVER.export(from, part, &memories.frames, |writer| {
+            memories.write(writer)?;
+            book.write(writer)
+        })
+    }
+
+    fn import_state(&self, size: u64, from: u64, part: ReadWindow<'_>) -> Result<(), Error> {
+        let mut state = STATE.lock()?;
+        let (book, memories) = state.parts()?;
+        let frames = memories.frames;
+        HANDOVER.import((size, from), part, &frames, |kind, record| match kind {
+            CLIENT => memories.take_over(record),
+            kind => book.take_over(kind, record),
+        })
     }
 }

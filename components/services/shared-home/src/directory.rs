@@ -19,8 +19,6 @@ struct Page {
     /// The node that waits for it, and 1, and whether it is to write.
     wanted: u8,
     to_write: bool,
-    /// A bit for each node that was told to give it back.
-    told: u8,
 }
 
 /// A node has a page.
@@ -56,7 +54,7 @@ pub struct Directory {
 impl Directory {
     /// No pages, no nodes.
     pub const fn new() -> Directory {
-        let page = Page { holders: 0, is_written: false, wanted: 0, to_write: false, told: 0 };
+        let page = Page { holders: 0, is_written: false, wanted: 0, to_write: false };
         Directory {
             pages: [page; PAGES],
             count: 0,
@@ -84,7 +82,6 @@ impl Directory {
         self.members[node] = 0;
         for page in &mut self.pages[..self.count] {
             page.holders &= !(1 << node);
-            page.told &= !(1 << node);
             page.is_written &= page.holders != 0;
             if usize::from(page.wanted) == node + 1 {
                 page.wanted = 0;
@@ -119,7 +116,7 @@ impl Directory {
         let wants_content = page.holders & 1 << node == 0;
         page.holders |= 1 << node;
         page.is_written = to_write || page.is_written;
-        (page.wanted, page.told) = (0, 0);
+        page.wanted = 0;
         self.grants[node][at] += 1;
         Ok(Some(Grant { number: self.grants[node][at], wants_content }))
     }
@@ -133,21 +130,15 @@ impl Directory {
         }
     }
 
-    /// What a node is to give back, and has not been told.
-    pub fn order(&mut self, node: usize) -> Option<Order> {
-        for (at, page) in self.pages[..self.count].iter_mut().enumerate() {
-            let Some(asker) = usize::from(page.wanted).checked_sub(1) else { continue };
-            let late = Directory::in_the_way(page, asker, page.to_write) & !page.told;
-            if late & 1 << node != 0 {
-                page.told |= 1 << node;
-                return Some(Order {
-                    page: at,
-                    grant: self.grants[node][at],
-                    keeps: !page.to_write,
-                });
-            }
-        }
-        None
+    /// What a node is to give back, the same until it has: so an order that is lost on its way is none.
+    pub fn order(&self, node: usize) -> Option<Order> {
+        let mut pages = self.pages[..self.count].iter().enumerate();
+        pages.find_map(|(at, page)| {
+            let asker = usize::from(page.wanted).checked_sub(1)?;
+            let is_in_the_way = Directory::in_the_way(page, asker, page.to_write) & 1 << node != 0;
+            let order = || Order { page: at, grant: self.grants[node][at], keeps: !page.to_write };
+            is_in_the_way.then(order)
+        })
     }
 
     /// A node gives a page back, and may go on reading it; whether it has written it. `NotAllowed`: it does not have it by this grant.
@@ -163,14 +154,13 @@ impl Directory {
             return Err(Error::NotAllowed);
         }
         let was_written = core::mem::take(&mut page.is_written);
-        page.told &= !(1 << node);
         if !keeps {
             page.holders &= !(1 << node);
         }
         Ok(was_written)
     }
 
-    /// Those for whom a node waits have been told in time and are too late: they are expelled. Whether there were any.
+    /// Those for whom a node waits are too late: they are expelled. Whether there were any.
     pub fn expel_late(&mut self, node: usize, at: usize) -> bool {
         let Some(page) = self.pages.get(at) else { return false };
         if usize::from(page.wanted) != node + 1 {

@@ -17,12 +17,12 @@ enum Has {
 /// What a node knows: what it has of each page, by which grant, and its word.
 struct Node {
     pages: [(Has, u32, u64); PAGES],
-    /// What it asks for; a grant on its way, with what is on the page; orders on their way.
+    /// What it asks for; a grant on its way, with what is on the page; an order on its way.
     asks: Option<(usize, bool)>,
     grant: Option<(usize, bool, Grant, u64)>,
-    orders: Vec<Order>,
-    /// Pages on their way home.
-    gives: Vec<(Order, u64)>,
+    order: Option<Order>,
+    /// A page on its way home.
+    gives: Option<(Order, u64)>,
 }
 
 impl Node {
@@ -31,8 +31,8 @@ impl Node {
             pages: [(Has::Nothing, 0, 0); PAGES],
             asks: None,
             grant: None,
-            orders: Vec::new(),
-            gives: Vec::new(),
+            order: None,
+            gives: None,
         }
     }
 }
@@ -58,7 +58,7 @@ fn one_writes_or_many_read() {
         for step in 1..20_000 {
             let at = random.index(3);
             let node = &mut nodes[at];
-            match random.below(6) {
+            match random.below(7) {
                 // It reads or writes, if it may; else it asks.
                 0 | 1 => {
                     let (page, writes) = (random.index(PAGES), random.below(2) == 0);
@@ -93,20 +93,23 @@ fn one_writes_or_many_read() {
                         }
                     }
                 }
-                // It is told, and gives back when the grant has come.
+                // It is told, one after the other, and gives back when the grant has come.
                 4 => {
-                    node.orders.extend(directory.order(at));
-                    let known = |order: &Order| node.pages[order.page].1 == order.grant;
-                    if let Some(ready) = node.orders.iter().position(known) {
-                        let order = node.orders.remove(ready);
+                    if node.order.is_none() && node.gives.is_none() {
+                        node.order = directory.order(at);
+                    }
+                    let known = |order: &mut Order| node.pages[order.page].1 == order.grant;
+                    if let Some(order) = node.order.take_if(known) {
                         let (has, _, word) = &mut node.pages[order.page];
                         assert_ne!(*has, Has::Nothing, "{seed} {step}");
                         *has = if order.keeps { Has::ToRead } else { Has::Nothing };
-                        node.gives.push((order, *word));
+                        node.gives = Some((order, *word));
                     }
                 }
+                // Its successor has heard of no order.
+                5 => node.order = None,
                 _ => {
-                    if let Some((order, word)) = node.gives.pop() {
+                    if let Some((order, word)) = node.gives.take() {
                         let Order { page, grant, keeps } = order;
                         let given = directory.give_back(at, page, grant, keeps);
                         if given.expect("it has it") {
@@ -163,8 +166,9 @@ fn who_is_too_late_is_none_any_more() {
     assert_eq!(directory.ask(1, 2, true), Ok(None));
     let order = directory.order(3).unwrap();
     assert_eq!(order, Order { page: 2, grant: 1, keeps: false });
-    assert_eq!(directory.order(3), None, "it is told once");
+    assert_eq!(directory.order(3), Some(order), "it is told again");
     assert_eq!(directory.give_back(3, 2, 1, false), Ok(false));
+    assert_eq!(directory.order(3), None, "until it has given back");
     assert!(directory.expel_late(0, 2));
     for (node, member) in members.iter().enumerate() {
         let expected = if [0, 3].contains(&node) { Ok(()) } else { Err(Error::NotFound) };

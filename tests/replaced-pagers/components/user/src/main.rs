@@ -1,4 +1,4 @@
-//! Uses the pages of the section that its argument names, one more now and then. It dies of a page that has not what it wrote there last.
+//! Uses the pages of a section, one more now and then. It dies of a page that has not what it wrote there last.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -22,6 +22,13 @@ cairn::component! {
     name: "replaced-pagers-user",
     imports: { threads: Threads },
     exports: { user: User = SERVER },
+    arguments: {
+        section: &str,
+        // Where its words are in each page: others may have theirs there, too.
+        at: u64 = 0,
+        // Microseconds from a round to the next.
+        pause: u64 = 10,
+    },
     main: main,
 }
 
@@ -32,15 +39,16 @@ impl User for Server {
 }
 
 fn main() -> Result<(), Error> {
-    let section = environment::section(environment::argument()).ok_or(Error::NotFound)?;
+    let section = environment::section(arguments::section()).ok_or(Error::NotFound)?;
     let pages = (section.size() / PAGE).min(PAGES);
+    let at = arguments::at() as usize;
     let mut written = [0_u64; PAGES];
     let mut used = 0;
     for round in 1.. {
         let is_next = used < pages && round % ROUNDS_OF_PAGE == 1;
         let page = if is_next { used } else { round as usize % used };
         used += usize::from(is_next);
-        let places = [page * PAGE, page * PAGE + PAGE - 8];
+        let places = [page * PAGE + at, page * PAGE + PAGE - 8 - at];
         for (place, offset) in places.into_iter().enumerate() {
             let found = section.load(offset);
             if written[page] != 0 && found != written[page] + place as u64 {
@@ -52,7 +60,7 @@ fn main() -> Result<(), Error> {
             section.store(offset, written[page] + place as u64);
         }
         ROUNDS.store(round, Relaxed);
-        imports::THREADS.sleep_until(time::now() + time::ticks(10))?;
+        imports::THREADS.sleep_until(time::now() + time::ticks(arguments::pause()))?;
     }
     Ok(())
 }
