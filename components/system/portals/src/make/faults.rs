@@ -66,8 +66,8 @@ impl Maker {
         if interposer.float != FLOAT_OFF {
             return Err(Error::NotSupported);
         }
-        // Faults do not wait for its successor.
-        if self.held() == Some(rule.interposer) {
+        // Who replaces it does not wait for its successor.
+        if self.is_held_by(client, rule.interposer) {
             return Err(Error::Busy);
         }
         if self.wraps.wraps.is_full() {
@@ -98,7 +98,9 @@ impl Maker {
         wrap.behalf = made.inspect_err(|_| self.pools.give_back(wrap.wrapping))?;
         self.blocks.take_entries(interposer.domain, inner, 1);
         self.wraps.wraps.push(wrap)?;
-        self.lead_faults(machine, domain, returns::code(machine, wrap.wrapping.start));
+        let code = wrap.code(machine, 0);
+        self.hold_made(machine, client, &[code]);
+        self.lead_faults(machine, domain, code);
         Ok(1)
     }
 

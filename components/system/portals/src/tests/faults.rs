@@ -24,7 +24,7 @@ pub(super) fn paged() -> World {
     paged_with(|_| {})
 }
 
-fn paged_with(change: impl FnOnce(&mut Fake)) -> World {
+pub(super) fn paged_with(change: impl FnOnce(&mut Fake)) -> World {
     let mut machine = Fake::new();
     change(&mut machine);
     let Layout { exports, methods, .. } = machine.layout;
@@ -110,10 +110,15 @@ impl World {
 
     /// Whether faults of a range go through the interposer so often, and then to the pager.
     fn assert_behind(&self, number: usize, depth: usize) {
+        self.assert_behind_at(number, depth, ENTRANCE);
+    }
+
+    /// The same, by an entrance.
+    pub(super) fn assert_behind_at(&self, number: usize, depth: usize, at: u64) {
         let range = self.machine.layout.ranges[number];
         let mut code = self.of_range(number);
         for _ in 0..depth {
-            assert_eq!(self.literal_of(code, LITERAL_ENTRY), entry(BETWEEN, ENTRANCE));
+            assert_eq!(self.literal_of(code, LITERAL_ENTRY), entry(BETWEEN, at));
             let is_first = self.literal_of(code, LITERAL_RANGE_ENTRIES) == range.entries;
             let word =
                 self.literal_of(code, if is_first { LITERAL_INNER } else { LITERAL_CONSTANT });

@@ -3,6 +3,7 @@
 mod again;
 mod between;
 mod dropped;
+mod faults;
 mod in_place;
 mod moved;
 mod pagers;
@@ -59,6 +60,14 @@ impl World {
         Ok(steps)
     }
 
+    /// It ends, and has other content in its next life.
+    fn exchange(&mut self, held: InstanceId) {
+        self.machine.set_alive(held, false);
+        self.leave(held).unwrap();
+        self.relink(held).unwrap();
+        self.machine.set_alive(held, true);
+    }
+
     fn opened(&mut self, of: InstanceId) -> usize {
         self.manager.open_export(&self.machine, client(of), SERVICE, ANY).unwrap() as usize
     }
@@ -89,11 +98,8 @@ impl World {
 
     /// Puts an interposer between the server and all its clients.
     fn put_between(&mut self) {
-        let mut methods = [0; 32];
-        methods[8..17].copy_from_slice(b"ciiiiiii4");
-        methods[24..].copy_from_slice(&entry(BETWEEN, 99).to_le_bytes());
+        self.register_entrance((BETWEEN, "other.interposer"), 99);
         let World { machine, manager } = self;
-        manager.register(machine, client(BETWEEN), "other.interposer", "", &methods).unwrap();
         let rule = manager.add_rule(machine, RULE).unwrap();
         for of in (1..10).map(InstanceId) {
             manager.wrap_client(machine, &rule, of).unwrap();

@@ -21,15 +21,20 @@ fn with_interposer() -> World {
 
 pub fn interposer_on(machine: Fake) -> World {
     let mut world = world_on(machine);
-    let mut methods = [0; 32];
-    methods[8..17].copy_from_slice(b"ciiiiiii4");
-    methods[24..].copy_from_slice(&entry(BETWEEN, ENTRANCE).to_le_bytes());
-    let World { machine, manager } = &mut world;
-    manager.register(machine, client(BETWEEN), "other.interposer", "", &methods).unwrap();
+    world.register_entrance((BETWEEN, "other.interposer"), ENTRANCE);
     world
 }
 
 impl World {
+    /// An instance says where it is entered by what goes through it.
+    pub fn register_entrance(&mut self, (of, name): (InstanceId, &str), at: u64) {
+        let mut methods = [0; 32];
+        methods[8..17].copy_from_slice(b"ciiiiiii4");
+        methods[24..].copy_from_slice(&entry(of, at).to_le_bytes());
+        let World { machine, manager } = self;
+        manager.register(machine, client(of), name, "", &methods).unwrap();
+    }
+
     pub fn wrap(
         &mut self,
         rule: (InstanceId, InstanceId, InstanceId),

@@ -1,4 +1,4 @@
-//! Replaces who stands between the greeter and its callers, while threads call.
+//! Replaces who stands between the greeter and its callers, and before the page faults of a pager's client, while threads call and miss pages.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -7,8 +7,10 @@ use cairn::Error;
 use cairn::thread::Stack;
 use cairn_app_interfaces::Echo;
 use cairn_interfaces::{self as interfaces, spawn};
-use cairn_test_hostile_contract::{judge, say};
+use cairn_test_hostile_contract::judge::{self, life};
+use cairn_test_hostile_contract::say;
 use cairn_test_interposed_contract::{Between, Manner};
+use cairn_test_replaced_pagers_contract::User;
 use core::fmt::Debug;
 // Relaxed: counts.
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -26,6 +28,7 @@ cairn::component! {
         guard: Between,
         interposition: interfaces::Interposition,
         tool: interfaces::Tool,
+        user: User,
     },
     arguments: { rounds: u64 },
     main: main,
@@ -92,11 +95,22 @@ fn passed() -> u64 {
     GUARD.passed().map_or(0, |(calls, _)| calls)
 }
 
+/// How often the user of pages has died.
+fn deaths() -> u64 {
+    life(SUPERVISOR, "user", |_, restarts| restarts).unwrap_or(u64::MAX)
+}
+
+fn rounds() -> u64 {
+    USER.rounds().unwrap_or(0)
+}
+
 /// Calls go on, and through the guard.
 fn go_on() {
     let before = (passed(), RIGHT.each_ref().map(|count| count.load(Relaxed)));
+    let round = rounds();
     let all_go_on = judge::wait_until(THREADS, || {
         passed() > before.0
+            && rounds() > round
             && RIGHT.iter().zip(before.1).all(|(count, before)| count.load(Relaxed) > before)
     });
     if !all_go_on {
@@ -140,6 +154,8 @@ fn disturbed(before: Result<(u64, u64), Error>) {
                 expect("it is killed", round, u64::MAX);
             }
             let _ = once.join();
+            // It may have missed a page while nobody stood before its pager.
+            let _ = SUPERVISOR.restart("user");
             go_on();
         }
         let is_replaced = judge::wait_until(THREADS, || {
@@ -159,6 +175,7 @@ fn main() {
     go_on();
     expect("by itself", replace("guard2"), Ok(()));
     go_on();
+    let died = deaths();
     let before = MEMORY.usage();
     for round in 0..arguments::rounds() {
         expect("replaced", replace(["larger", "guard2"][round as usize % 2]), Ok(()));
@@ -171,11 +188,13 @@ fn main() {
         }
     }
     expect("no call is lost", LOST.load(Relaxed), 0);
+    expect("no page is lost", deaths(), died);
     expect("nothing is left", MEMORY.usage(), before);
     disturbed(before);
     counted();
     // What it refuses it refuses in its place, too, and until its place is another's.
     STOP.store(1, Relaxed);
+    expect("nobody misses a page", SUPERVISOR.kill("user"), Ok(()));
     expect("it refuses", GUARD.behave(Manner::Drop), Ok(()));
     expect("a call", ECHO.add(1, 2), Err(Error::NotAllowed));
     expect("one that stands nowhere", replace("deaf"), Err(Error::NotReady));

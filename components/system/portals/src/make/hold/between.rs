@@ -1,4 +1,4 @@
-//! Who is held stands between others: calls that go through it wait as well.
+//! Who is held stands between others: calls that go through it wait as well, and page faults.
 //!
 //! Where an interposer is entered is its content's own, and nobody knows it of a successor before that has registered it. Until then those
 //! portals stay held, whoever releases: else a call would enter the next content where the one before had its entrance.
@@ -35,13 +35,12 @@ impl Maker {
         self.wraps.rules.all().iter().any(|rule| rule.interposer == instance)
     }
 
-    /// Whether each call that goes through an instance can wait: faults do not, who replaces it must not call through it, and copies of it
+    /// Whether each call that goes through an instance can wait: who replaces it must not call through it, nor miss a page, and copies of it
     /// have nothing but what its content made for them.
     pub(super) fn can_leave_between(&self, instance: InstanceId, holder: InstanceId) -> bool {
         let mut wraps = self.wraps.wraps.all().iter();
         !wraps.any(|wrap| {
-            let is_in_the_way =
-                wrap.range().is_some() || wrap.client == holder || wrap.rule.is_of_copy;
+            let is_in_the_way = wrap.client == holder || wrap.rule.is_of_copy;
             wrap.rule.interposer == instance && is_in_the_way
         })
     }
@@ -57,7 +56,9 @@ impl Maker {
         let entrance = entrance.ok_or(Error::NotReady)?;
         self.hold.entrance = Entrance::At(entrance);
         let rules = self.wraps.rules.all_mut().iter_mut();
-        for rule in rules.filter(|rule| rule.interposer == held && !rule.ends()) {
+        let wraps = self.wraps.wraps.all_mut().iter_mut().map(|wrap| &mut wrap.rule);
+        // What is made to lead on to a wrap goes by the rule that this one keeps.
+        for rule in rules.chain(wraps).filter(|rule| rule.interposer == held && !rule.ends()) {
             rule.entry = entrance;
         }
         Ok(())
@@ -89,9 +90,7 @@ impl Maker {
         let interposer = self.instances.get(wrap.rule.interposer).ok();
         let domain = self.instances.get(server).ok().map(|record| record.domain);
         let entrance = self.hold.entrance.known();
-        // Who stands before faults is not held, but a pager behind it is.
-        let is_held = wrap.range().is_none() || wrap.server == server;
-        let count = if is_held { usize::from(wrap.count) } else { 0 };
+        let count = usize::from(wrap.count);
         let leads = (0..count).filter(move |_| wrap.server == server || is_interposer);
         let inner = leads.filter_map(move |method| {
             let index = usize::from(wrap.inner) + method;

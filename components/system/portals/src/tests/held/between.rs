@@ -4,24 +4,17 @@
 use super::*;
 
 const GUARD: InstanceId = CLIENT;
+const NAMED: (InstanceId, &str) = (GUARD, "client.interposer");
 const CALLER: InstanceId = SECOND;
 const LOADER: InstanceId = OTHER;
 const BEFORE: u64 = 99;
 const AFTER: u64 = 0x700;
 
 impl World {
-    fn register_entrance(&mut self, at: u64) {
-        let mut methods = [0; 32];
-        methods[8..17].copy_from_slice(b"ciiiiiii4");
-        methods[24..].copy_from_slice(&entry(GUARD, at).to_le_bytes());
-        let World { machine, manager } = self;
-        manager.register(machine, client(GUARD), "client.interposer", "", &methods).unwrap();
-    }
-
     /// One has registered, and stands between a client and the server; an index of that client's.
     fn guarded(&mut self) -> usize {
         let first = self.opened(CALLER);
-        self.register_entrance(BEFORE);
+        self.register_entrance(NAMED, BEFORE);
         let World { machine, manager } = self;
         let rule = manager.add_rule(machine, Rule::between(CALLER, SERVER, GUARD)).unwrap();
         assert!(manager.wrap_client(machine, &rule, CALLER).unwrap() > 0);
@@ -35,12 +28,8 @@ impl World {
         Ok(())
     }
 
-    /// It ends, and has other content in its next life.
     fn exchange_guard(&mut self) {
-        self.machine.set_alive(GUARD, false);
-        self.leave(GUARD).unwrap();
-        self.relink(GUARD).unwrap();
-        self.machine.set_alive(GUARD, true);
+        self.exchange(GUARD);
     }
 
     fn release_guard(&mut self) -> Result<(), Error> {
@@ -79,7 +68,7 @@ fn an_interposer_is_entered_where_its_next_content_says() {
     world.exchange_guard();
     assert_eq!(world.manager.enter_between(GUARD), Err(Error::NotReady), "it has not registered");
     world.enters(&both, BEFORE, true);
-    world.register_entrance(AFTER);
+    world.register_entrance(NAMED, AFTER);
     assert_eq!(world.manager.enter_between(GUARD), Ok(()));
     let all = [both[0], both[1], world.opened(CALLER)];
     world.release_guard().unwrap();
@@ -94,12 +83,12 @@ fn the_former_content_is_entered_where_it_was() {
     let first = world.guarded();
     world.hold_guard().unwrap();
     world.exchange_guard();
-    world.register_entrance(AFTER);
+    world.register_entrance(NAMED, AFTER);
     world.manager.enter_between(GUARD).unwrap();
     // Something else went wrong.
     world.exchange_guard();
     assert_eq!(world.manager.enter_between(GUARD), Err(Error::NotReady));
-    world.register_entrance(BEFORE);
+    world.register_entrance(NAMED, BEFORE);
     world.manager.enter_between(GUARD).unwrap();
     world.release_guard().unwrap();
     world.enters(&[first], BEFORE, false);
@@ -118,7 +107,7 @@ fn calls_wait_for_the_entrance_when_nobody_holds_any_more() {
         world.hold_guard().unwrap();
         world.exchange_guard();
         if registers_before {
-            world.register_entrance(AFTER);
+            world.register_entrance(NAMED, AFTER);
         }
         world.machine.set_alive(LOADER, false);
         world.die(LOADER);
@@ -128,7 +117,7 @@ fn calls_wait_for_the_entrance_when_nobody_holds_any_more() {
             assert_eq!(world.machine.released.get(), 0);
             assert_eq!(world.release_guard(), Err(Error::NotFound));
             assert_eq!(world.hold(SERVER), Err(Error::Busy), "one at a time");
-            world.register_entrance(AFTER);
+            world.register_entrance(NAMED, AFTER);
         }
         world.go_on();
         world.enters(&[first], AFTER, false);
@@ -153,7 +142,7 @@ fn who_never_says_where_is_replaced_or_ends() {
     let (mut world, first) = left();
     world.hold_guard().expect("who waits for it is no hindrance");
     world.exchange_guard();
-    world.register_entrance(AFTER);
+    world.register_entrance(NAMED, AFTER);
     world.release_guard().unwrap();
     world.enters(&[first], AFTER, false);
     // A life like any other ends in between.
@@ -162,7 +151,7 @@ fn who_never_says_where_is_replaced_or_ends() {
     world.die(GUARD);
     world.machine.set_alive(GUARD, true);
     world.enters(&[first], BEFORE, true);
-    world.register_entrance(AFTER);
+    world.register_entrance(NAMED, AFTER);
     world.go_on();
     world.enters(&[first], AFTER, false);
     // It is taken out, and then there is nothing to be said.
