@@ -1,7 +1,7 @@
 //! `sandbox`: a package is loaded that can call nobody but who is allowed by name. An interposer stands between it and all others before it
 //! begins, and stays there: when it dies, all calls find it dead.
 
-use crate::listing::number_of;
+use crate::listing::{each_name, number_of};
 use crate::screen::Screen;
 use crate::{imports, loading, tools, wrap};
 use cairn::Error;
@@ -36,6 +36,12 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
     if words.len() == 1 && number_of(guard.text()).is_some() {
         return tools::with(guard.text(), screen, |tool, screen| Ok(tools::show(tool, screen)));
     }
+    if let Some(unknown) = allowed.iter().find(|name| !serves(name)) {
+        return writeln!(
+            screen,
+            "error: `{unknown}` serves nothing: expected SERVER or SERVER.EXPORT of the `names` that there are"
+        );
+    }
     let Some(interposition) = wrap::interposition(screen)? else { return Ok(()) };
     let Some(loader) = imports::LOADER.get() else {
         return writeln!(screen, "{}", loading::NO_LOADER);
@@ -54,6 +60,18 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
         return tools::end(guard.text(), screen);
     }
     writeln!(screen, "{name} is loaded; `sandbox {name}` shows what it was refused")
+}
+
+/// Whether the server of a name has exports, or has registered some. Its objects nobody lists.
+fn serves(name: &str) -> bool {
+    let wanted = server_of(name);
+    let mut is_there = false;
+    each_name(|one| is_there |= server_of(one) == wanted);
+    is_there
+}
+
+fn server_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(server, _)| server)
 }
 
 /// Loads the package with the guard before all that it calls; whether that worked.
