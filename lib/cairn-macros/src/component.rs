@@ -20,6 +20,8 @@ struct Component {
     imports: Vec<Import>,
     exports: Vec<Export>,
     objects: Vec<Export>,
+    /// It says that it makes none, whatever its exports' methods return.
+    makes_none: bool,
     arguments: Vec<Argument>,
     /// What comes before it serves.
     init: Option<Path>,
@@ -71,6 +73,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         export_items.extend(items);
         exports.push(descriptor);
     }
+    let made = component.made_objects();
     let (argument_items, arguments) = argument::expand(&component.arguments);
     let print = expand_print(&component.imports);
     let enums = argument::enums(&component.arguments);
@@ -81,6 +84,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         #import_items
         #export_items
         #argument_items
+        #made
         #print
 
         // The linker keeps it in a section of its own, which the host tool reads; it is not loaded.
@@ -260,11 +264,13 @@ impl Parse for Component {
         }
         let name =
             name.ok_or_else(|| input.error("a component has a name: write `name: \"greeter\",`"))?;
+        let makes_none = objects.as_ref().is_some_and(Vec::is_empty);
         let component = Component {
             name,
             imports: imports.unwrap_or_default(),
             exports: exports.unwrap_or_default(),
             objects: objects.unwrap_or_default(),
+            makes_none,
             arguments: arguments.unwrap_or_default(),
             init,
             main,
@@ -275,6 +281,23 @@ impl Parse for Component {
 }
 
 impl Component {
+    /// What refuses an interface whose methods return objects that the component does not make.
+    fn made_objects(&self) -> TokenStream {
+        if self.makes_none {
+            return TokenStream::new();
+        }
+        let objects = self.objects.iter().map(|object| &object.interface);
+        let names = quote!(&[#(<dyn #objects as ::cairn::component::Interface>::NAME),*]);
+        let served = self.exports.iter().chain(&self.objects).map(|export| &export.interface);
+        let checks = served.map(|interface| {
+            let of = quote!(<dyn #interface as ::cairn::component::Interface>);
+            quote_spanned! {interface.span()=>
+                const _: () = ::cairn::__expansion::makes_objects(&#of::DESCRIPTOR, &#of::TEXT, #names);
+            }
+        });
+        checks.collect()
+    }
+
     fn check(&self) -> Result<(), Error> {
         unique(self.imports.iter().map(|import| &import.name))?;
         unique(self.exports.iter().chain(&self.objects).map(|export| &export.name))?;

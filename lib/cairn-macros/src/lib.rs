@@ -56,7 +56,7 @@ pub fn interface(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Everything but the name is optional. An import becomes a constant in the module `imports`
 /// (`imports::CONSOLE`). An export is served by a static that implements the interface, an object
-/// interface by a static `cairn::object::ObjectTable`. `#[minimal]` before an import says that its
+/// interface by a static `cairn::object::ObjectTable`; `objects: {}` says that it makes none, though methods return some. `#[minimal]` before an import says that its
 /// portals may have the state letter `m`.
 #[proc_macro]
 pub fn component(input: TokenStream) -> TokenStream {

@@ -6,10 +6,10 @@ use crate::{Error, InstanceId};
 use cairn_abi::descriptor::{
     ARGUMENTS_MAXIMUM, ArgumentDescriptor, ComponentDescriptor, EXPORTS_MAXIMUM, EntryPoint,
     ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC,
-    METHODS_MAXIMUM, MainFunction, MethodDescriptor, name,
+    METHODS_MAXIMUM, MainFunction, MethodDescriptor, VALUE_OBJECT, name,
 };
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_DESCRIBED};
-use cairn_abi::interface_text::InterfaceText;
+use cairn_abi::interface_text::{InterfaceText, TypeText};
 
 /// An interface; `#[cairn::interface]` implements it for `dyn Trait`.
 #[diagnostic::on_unimplemented(
@@ -229,6 +229,40 @@ pub const fn export(
     entries: [Option<EntryPoint>; METHODS_MAXIMUM],
 ) -> ExportDescriptor {
     ExportDescriptor { name: name(export_name), is_object: is_object as u32, interface, entries }
+}
+
+/// Refuses a component that serves an interface whose methods return objects of others than of `objects`, which it makes.
+pub const fn makes_objects(
+    interface: &InterfaceDescriptor,
+    text: &InterfaceText,
+    objects: &[&str],
+) {
+    let mut method = 0;
+    while method < text.methods.len() {
+        if interface.methods[method].value == VALUE_OBJECT
+            && let TypeText::Plain(wanted) = text.methods[method].value
+        {
+            let mut made = 0;
+            while made < objects.len() && !is_same(objects[made], wanted) {
+                made += 1;
+            }
+            assert!(
+                made < objects.len(),
+                "a method of this interface returns an object of an interface that is not in `objects`, so who calls it finds \
+                 `NotFound`: write `objects: {{ NAME: Interface = TABLE }}`, or `objects: {{}}` if the component never makes one"
+            );
+        }
+        method += 1;
+    }
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
 }
 
 /// A component's descriptor.

@@ -3,7 +3,8 @@
 
 pub use crate::call::{Arguments, Portals, Registers, Staging};
 pub use crate::component::{
-    argument, component, export, first_portal, import, interface, letters, method, version, words,
+    argument, component, export, first_portal, import, interface, letters, makes_objects, method,
+    version, words,
 };
 pub use crate::object::grant::passed_shape;
 pub use crate::ready::serves;

@@ -17,6 +17,7 @@ cairn::component! {
     name: "session",
     imports: { console: Console, portals: Portals, sensor: Stage },
     exports: { console: Console = TERMINAL },
+    objects: {},
     main: main,
 }
 

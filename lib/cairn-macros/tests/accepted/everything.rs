@@ -100,6 +100,7 @@ cairn::component! {
     name: "everything",
     imports: { disk: disk::Disk, own: self::Private, spare: Option<disk::Disk> },
     exports: { private: crate::Private = SERVER },
+    objects: {},
     arguments: {
         times: u64,
         offset: i64 = -1,

@@ -21,6 +21,7 @@ cairn::component! {
     name: "hostile-screen",
     imports: { threads: Threads, portals: Portals },
     exports: { console: Console = SCREEN },
+    objects: {},
 }
 
 /// Works, without a wait, for a time that does not count who else runs.

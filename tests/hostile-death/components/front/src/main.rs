@@ -13,6 +13,7 @@ cairn::component! {
     name: "hostile-front",
     imports: { holder: Holder },
     exports: { holder: Holder = SERVER },
+    objects: {},
     main: main,
 }
 

@@ -27,6 +27,7 @@ static SERVER: Server = Server { mode: AtomicU64::new(mode::CALM), interrupts: A
 cairn::component! {
     name: "hostile-storm",
     exports: { console: Console = SERVER, storm: Storm = SERVER },
+    objects: {},
     main: main,
 }
 

@@ -19,6 +19,7 @@ cairn::component! {
     name: "holder",
     imports: { console: interfaces::Console, threads: interfaces::Threads },
     exports: { console: Console = HOLDER, echo: Echo = HOLDER },
+    objects: {},
 }
 
 impl Console for Holder {

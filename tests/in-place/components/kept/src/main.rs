@@ -18,6 +18,7 @@ cairn::component! {
         replacement: Option<interfaces::Replacement>,
     },
     exports: { counter: Counter = SERVER, in_place: interfaces::InPlace = SERVER },
+    objects: {},
 }
 
 struct Server;
