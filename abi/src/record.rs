@@ -223,8 +223,12 @@ pub struct Instance {
     /// Of one that moves: the number of its other place, and of that one its number; 0: it stays where it is. The other place is laid
     /// out as an instance is, asleep, and never is one: its record says `successor_of`. A move exchanges what both records say of a place.
     pub other_place: InstanceId,
-    /// Not used.
-    pub reserved: [u16; 2],
+    /// Of one that moves into the page table of another, and of its other place: that other; 0: it does not.
+    pub host: InstanceId,
+    /// 1: others move into its page table.
+    pub has_guests: u8,
+    /// 1: of the two places of one that moves this is not the one where it begins.
+    pub is_away: u8,
     /// If it is started by a call: after so many nanoseconds in which nobody needed it it is ended, or zero.
     pub idle_stop: u64,
     /// Quota of memory, bytes.
@@ -409,8 +413,8 @@ pub struct Portal {
     pub method: u32,
     /// Its code.
     pub code: u64,
-    /// Its code while what it leads to is in the kernel domain, if that moves there; 0: it does not.
-    pub code_in_kernel: u64,
+    /// Its code while what it leads to is in its other place, if that moves; 0: it does not.
+    pub code_elsewhere: u64,
     /// Its specification, padded with zeros.
     pub specification: [u8; 16],
     /// Stack queue that it takes activations from, or `u64::MAX`.
@@ -420,7 +424,7 @@ pub struct Portal {
 impl Portal {
     /// Whether this is its code, wherever what it leads to is.
     pub const fn is_code(&self, code: u64) -> bool {
-        code != 0 && (code == self.code || code == self.code_in_kernel)
+        code != 0 && (code == self.code || code == self.code_elsewhere)
     }
 }
 

@@ -90,6 +90,15 @@ pub trait Replacement {
         to: Location,
         milliseconds: u64,
     ) -> Result<u64, Error>;
+    /// The same into the page table of the instance called `other`, of which its description says so: each has its own life, and the two share memory
+    /// as long as it is there. [`Location::Domain`] is the way back.
+    fn move_with(
+        &self,
+        caller: Caller,
+        name: &str,
+        other: &str,
+        milliseconds: u64,
+    ) -> Result<u64, Error>;
 }
 
 /// Where an instance runs that moves.
@@ -99,6 +108,8 @@ pub enum Location {
     Domain,
     /// In the kernel domain.
     Kernel,
+    /// In the page table of the other instance that its description names.
+    With,
 }
 
 /// What a component that has state exports, called `successor` and open to the loader, so that it can be replaced by another version of
@@ -212,8 +223,8 @@ pub trait DomainMemory {
         to: u64,
         pages: u64,
     ) -> Result<(), Error>;
-    /// What an instance has in its other place is as it was at the start, so that its next life begins there at once; nobody is there. `NotSupported`: the
-    /// description does not let it move, or its content came with a package.
+    /// What an instance has in its other place is as it was at the start, so that its next life begins there at once; nobody is there. In the page table of another it has nothing
+    /// but what it has where it is: that is as at the start when its life has ended. `NotSupported`: the description does not let it move, or its content came with a package.
     fn prepare_place(&self, instance: InstanceId) -> Result<(), Error>;
     /// `pages` pages at `address`, the caller's own or of the image's shelf, become the content of a new instance, `offset` bytes
     /// behind the beginning of its region, in a segment of this `content` (a `CONTENT_*` of the record, which says the rights; of the
@@ -286,7 +297,7 @@ pub trait DomainPortals {
     /// manager, stands between others and faults, the caller or a copy of it, or some call to it takes no stack of its own. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
     /// be the portal manager, or serve it.
     fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error>;
-    /// The same of an instance whose next life is in its other place, from where it is now: also if that is the kernel domain, where calls that are inside
+    /// The same of an instance whose next life is in its other place, or back, from where it is now: also if that is the kernel domain, where calls that are inside
     /// are not known to [`DomainPortals::is_quiet`]. Until the release nobody comes between it and others. `NotSupported`: it has no other place, or its pages are a pager's; `NotAllowed`:
     /// somebody stands between it and others; `Busy`: somebody did, and calls are on their way.
     fn hold_to_move(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
@@ -343,9 +354,14 @@ pub trait InstanceControl {
     fn settle(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
     /// [`InstanceControl::retire`] of all that were made and never begun: their loader has died.
     fn retire_made(&self) -> Result<(), Error>;
-    /// The number of an instance that can move there, and that of its other place, for whose content `exchange` exchanges its own. `Busy`: it is there; `Dead`: it
-    /// does not live; `NotSupported`: the description does not let it move; `VersionMismatch`: its content came with a package.
-    fn movable(&self, name: &str, to: Location) -> Result<(InstanceId, InstanceId), Error>;
+    /// The number of an instance that can move there, and that of its other place, for whose content `exchange` exchanges its own. `with`: the name of whose page table it is, or
+    /// nothing. `Busy`: it is there; `Dead`: it does not live; `NotSupported`: the description does not let it move there; `VersionMismatch`: its content came with a package.
+    fn movable(
+        &self,
+        name: &str,
+        to: Location,
+        with: &str,
+    ) -> Result<(InstanceId, InstanceId), Error>;
     /// Whether a thread of another instance is inside of one whose callers wait, wherever it is, or may be: who asks again and again learns when the last one
     /// has left.
     fn is_inside(&self, instance: InstanceId) -> Result<bool, Error>;

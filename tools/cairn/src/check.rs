@@ -67,9 +67,12 @@ pub fn check(
     }
     let moving = system.described().iter().filter(|instance| instance.moves.is_some());
     let moving = moving.map(|instance| {
-        let begins =
-            "begins in a protection domain of its own, and moves to the kernel domain and back";
-        format!("{} {begins}", *instance.name)
+        let to = match instance.host() {
+            None => "to the kernel domain".to_owned(),
+            Some(host) => format!("into the domain of {}", *system.instances[host].name),
+        };
+        let begins = "begins in a protection domain of its own, and moves";
+        format!("{} {begins} {to} and back", *instance.name)
     });
     Ok(Checked { unknown, moving: copies::merged(moving) })
 }

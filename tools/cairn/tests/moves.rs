@@ -3,7 +3,7 @@
 
 use cairn_abi::InstanceId;
 use cairn_abi::descriptor::name_text;
-use cairn_abi::record::{Export, Header, Instance, Interrupt, Portal, Table};
+use cairn_abi::record::{Export, Header, Instance, Interrupt, Portal, Segment, Table};
 use cairn_image::Image;
 use cairn_tool::build::{Parts, lay_out_with, nucleus};
 use cairn_tool::placements::Placements;
@@ -69,14 +69,75 @@ fn the_other_place_has_what_a_place_has_and_nothing_that_is_an_instances() {
     for portal in &portals {
         let server = exports[portal.export as usize].instance;
         let moves = moving.iter().any(|own| own.number == server);
-        assert_eq!(portal.code_in_kernel != 0, moves);
-        assert!(!moves || portal.code_in_kernel != portal.code);
+        assert_eq!(portal.code_elsewhere != 0, moves);
+        assert!(!moves || portal.code_elsewhere != portal.code);
     }
     // Their domains' numbers are each one's own.
     let mut domains: Vec<u16> = instances.iter().map(|one| one.domain.0).collect();
     domains.sort_unstable();
     domains.dedup();
     assert_eq!(domains.len(), instances.len());
+}
+
+/// In the page table of another it is the same memory: what is there twice is what a domain has.
+#[test]
+fn a_guest_has_nothing_twice_but_a_domain() {
+    const GUEST: &str = "tests/hostile-moves-with/hostile-moves-with";
+    let parts = Parts::new(GUEST, None).unwrap();
+    let image = lay_out_with(&parts, &nucleus().unwrap().0).unwrap();
+    let (record, header) = record(&image);
+    let instances: Vec<Instance> = entries(record, header.instances);
+    let named = |name: &str| {
+        let is = |one: &&Instance| one.is_there() && name_text(&one.name) == name;
+        *instances.iter().find(is).unwrap()
+    };
+    let [own, other, host] = ["guest", "guest@host", "host"].map(named);
+    assert_eq!((own.other_place, other.other_place), (other.number, own.number));
+    assert_eq!((own.host, other.host, host.host), (host.number, host.number, InstanceId(0)));
+    assert_eq!([own, other, host].map(|one| one.is_away), [0, 1, 0]);
+    assert_eq!([own, other, host].map(|one| one.has_guests), [0, 0, 1]);
+    let place = |one: &Instance| {
+        let memory = (one.region, one.start_address, one.entries, one.entries_span);
+        (memory, one.main, one.stub, one.stack, one.in_kernel)
+    };
+    assert_eq!(place(&own), place(&other));
+    assert_eq!(
+        (other.space.root(), own.space.root() == host.space.root()),
+        (host.space.root(), false)
+    );
+    assert!(other.domain != own.domain && other.table != own.table && other.domain != host.domain);
+    let segments: Vec<Segment> = entries(record, header.segments);
+    assert!(segments.iter().all(|one| one.instance != other.number || one.size == 0));
+    // Calls from both places and to both take the same stacks.
+    let portals: Vec<Portal> = entries(record, header.portals);
+    let exports: Vec<Export> = entries(record, header.exports);
+    let leads = portals.iter().filter(|one| exports[one.export as usize].instance == own.number);
+    assert!(leads.clone().count() > 0);
+    let elsewhere = leads.map(|one| one.code_elsewhere);
+    assert!(elsewhere.clone().all(|code| code != 0));
+    // Before it moves the host reaches nothing of its region.
+    let domain = image.domains.iter().find(|one| one.name == "host").unwrap();
+    let pages = cairn_image::places::mapped(
+        image.report.load_address,
+        image.bytes.clone(),
+        std::slice::from_ref(domain),
+    );
+    let region = own.start_address..own.start_address + cairn_abi::address::REGION_SIZE;
+    assert!(pages.range(region).next().is_none());
+    assert!(image.domains.iter().all(|one| one.name != "guest@host"));
+    let shown = image.report.to_string();
+    for expected in ["guest@host", "with host, asleep", "domain, moves"] {
+        assert!(shown.contains(expected), "{shown}");
+    }
+    let said = check::check(GUEST, None, Placements::Domain, &[]).unwrap();
+    let said = check::summary(GUEST, &said);
+    assert!(said.contains("moves into the domain of host and back"), "{said}");
+    // Whoever is placed elsewhere for a try, the two stay.
+    let parts = Parts::placed(GUEST, None, Placements::Kernel).unwrap();
+    for name in ["guest", "host"] {
+        let index = parts.system.instance(name).unwrap();
+        assert!(!parts.system.instances[index].is_in_kernel());
+    }
 }
 
 #[test]

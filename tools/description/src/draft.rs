@@ -64,6 +64,13 @@ pub(crate) struct PackageDraft {
     pub has_defaults: bool,
 }
 
+/// Where one goes on that moves.
+#[derive(Clone)]
+pub(crate) enum DestinationDraft {
+    Kernel,
+    With(Located<String>),
+}
+
 pub(crate) struct InstanceDraft {
     pub name: Located<String>,
     /// What messages call it, and its table.
@@ -75,8 +82,8 @@ pub(crate) struct InstanceDraft {
     pub placement: Option<Located<Placement>>,
     /// Whose domain it is in, if not one of its own.
     pub shares: Option<Shares>,
-    /// Where it says that it moves to the kernel domain while it runs.
-    pub moves: Option<Place>,
+    /// Where it goes on that moves while it runs.
+    pub moves: Option<Located<DestinationDraft>>,
     pub accepts_unsafe_code: Located<bool>,
     /// `None`: the default, which depends on the role.
     pub priority: Option<Located<u8>>,

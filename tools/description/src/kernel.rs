@@ -21,6 +21,8 @@ impl System {
         for index in [scheduler].into_iter().chain(others) {
             // Who is there cannot be replaced.
             let is_replaced = self.successors().any(|(_, of)| **of == index);
+            // Who moves begins in a page table, and goes on in another or in the kernel domain.
+            let moves = self.instances[index].moves.is_some() || self.has_guests(index);
             let is_alone = self.fellows(index).nth(1).is_none();
             // There are no faults that a pager mends.
             let is_paged = self.paged(index).next().is_some();
@@ -29,7 +31,7 @@ impl System {
                 || self.schedules_in_kernel();
             let instance = &mut self.instances[index];
             if !instance.says_placement
-                && instance.moves.is_none()
+                && !moves
                 && is_alone
                 && !is_paged
                 && !is_replaced

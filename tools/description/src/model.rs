@@ -62,8 +62,8 @@ pub struct Instance {
     pub placement: Located<Placement>,
     /// Whether the description says where it runs.
     pub says_placement: bool,
-    /// Where the description says that it moves to the kernel domain while it runs.
-    pub moves: Option<Place>,
+    /// Where it goes on and comes back from while it runs, if the description lets it move.
+    pub moves: Option<Located<Destination>>,
     /// Of one that moves: its other place, as an index into [`System::instances`]; of that: whose it is.
     pub other_place: Option<usize>,
     /// Whether it may run in the kernel domain though it does not forbid unsafe code.
@@ -145,6 +145,15 @@ pub struct Instance {
     pub imports: Vec<Connection>,
     /// Its exports, as far as the description mentions them (in a table or in a connection).
     pub exports: Vec<Export>,
+}
+
+/// Where an instance goes on that moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// In the kernel domain.
+    Kernel,
+    /// In the page table of another one, as an index into [`System::instances`].
+    With(usize),
 }
 
 /// The activations with which an instance serves calls on new stacks.
@@ -441,6 +450,10 @@ impl System {
         let leader = leader.map(|leader| format!("with {}", self.instances[leader].name));
         match (self.instances[index].is_in_kernel(), leader) {
             (true, _) if self.instances[index].is_other_place() => "kernel, asleep".to_owned(),
+            (false, None) if self.instances[index].is_other_place() => {
+                let host = self.instances[index].host().map(|host| &*self.instances[host].name);
+                format!("with {}, asleep", host.map_or("", String::as_str))
+            }
             (false, None) if self.instances[index].moves.is_some() => "domain, moves".to_owned(),
             (false, None) => "domain".to_owned(),
             (true, None) => "kernel".to_owned(),

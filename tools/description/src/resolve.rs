@@ -10,6 +10,7 @@ use crate::model::{
     Connection, Export, Instance, Open, Placement, Restart, Role, Roles, Section, SectionUse,
     StackMode, Stacks, StateMode, System,
 };
+use crate::moves;
 use crate::names::suggestion;
 use crate::offered::unknown_instance;
 use crate::package::{self, EVERYONE};
@@ -57,6 +58,7 @@ pub(crate) fn resolve(
         .iter()
         .map(|instance| (instance.shares.clone(), instance.restart.clone()))
         .collect();
+    let moves: Vec<_> = draft.instances.iter().map(|instance| instance.moves.clone()).collect();
     let wrapped: Vec<_> =
         draft.instances.iter().map(|instance| instance.wrapped_by.clone()).collect();
     let mut connections = Vec::new();
@@ -79,6 +81,7 @@ pub(crate) fn resolve(
     );
     let stack_groups = resolver.groups.finish(&instances, report);
     fellows::join(&mut instances, &shares, &names, report);
+    moves::resolve(&mut instances, moves, &names, report);
     let (imports, exports): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
     for (instance, drafts) in exports.into_iter().enumerate() {
         instances[instance].exports = drafts
@@ -277,7 +280,7 @@ impl Resolver<'_> {
             role,
             says_placement: draft.placement.is_some(),
             placement: draft.placement.unwrap_or(Located::new(Placement::Domain, place.clone())),
-            moves: draft.moves,
+            moves: None,
             other_place: None,
             accepts_unsafe_code: draft.accepts_unsafe_code,
             recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),

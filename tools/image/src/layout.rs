@@ -2,7 +2,7 @@
 //!
 //! Read [`layout`] first: it names the steps in their order. Each kind of step is a module,
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
-//! region), `loadable` (what is left for components that are loaded while it runs), `devices` (what devices reach, and portals for them), `tables` (what every portal table begins with), `connections` (portals from one
+//! region), `guests` (where an instance goes on in the page table of another), `loadable` (what is left for components that are loaded while it runs), `devices` (what devices reach, and portals for them), `tables` (what every portal table begins with), `connections` (portals from one
 //! instance to another), `upcalls` (portals of exceptions and interrupts), `pagers` (sections whose pages are provided), `start` (first threads,
 //! startup pages), `record` (the record for the components that take over), `roles`
 //! (what those components map) and `report` (what the host is told). They all work on [`Layout`].
@@ -10,6 +10,7 @@
 mod calls;
 mod connections;
 mod devices;
+mod guests;
 mod initial;
 mod instance;
 mod kernel;
@@ -314,7 +315,8 @@ impl<'a> Layout<'a> {
         let Some(tlb) = self.system.board.tlb else { return Ok(()) };
         let capacity = Capacity::from(tlb);
         let mut report = cairn_description::Report::new();
-        for index in self.instances() {
+        let hosts: Vec<usize> = self.hosts().collect();
+        for index in hosts {
             let instance = &self.system.instances[index];
             let (root, region) = (self.placed[index].root.0, self.placed[index].region);
             let is_chosen = |address: u64| match instance.is_in_kernel() {
@@ -404,7 +406,7 @@ impl<'a> Layout<'a> {
             start_address: self.placed[index].region,
             other_place: self.system.instances[index]
                 .other_place
-                .filter(|other| *other > index)
+                .filter(|other| *other > index && self.guest(*other).is_none())
                 .map(|other| self.placed[other].region),
             roles: self
                 .system
@@ -419,12 +421,13 @@ impl<'a> Layout<'a> {
                 .map(|address| address / SECTION_STRIDE)
                 .collect(),
         };
-        self.firsts().map(domain).collect()
+        self.firsts().filter(|index| self.guest(*index).is_none()).map(domain).collect()
     }
 
     fn check_quotas(&self) -> Result<(), Error> {
-        let placed = 0..self.placed.len();
-        let reports: Vec<_> = placed.map(|index| self.instance_report(index)).collect();
-        quota::check(self.system.instances.iter().zip(&reports)).map_err(Error::Description)
+        let placed = (0..self.placed.len()).filter(|index| self.guest(*index).is_none());
+        let reports: Vec<_> =
+            placed.map(|at| (&self.system.instances[at], self.instance_report(at))).collect();
+        quota::check(reports.iter().map(|(one, report)| (*one, report))).map_err(Error::Description)
     }
 }

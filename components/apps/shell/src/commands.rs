@@ -268,9 +268,9 @@ static COMMANDS: [Command; 35] = [
     },
     Command {
         name: "move",
-        arguments: "NAME kernel|domain [within MILLISECONDS]",
-        help: "a component goes on in the kernel or in its domain; its callers wait",
-        count: (1, 4),
+        arguments: "NAME kernel|domain|with OTHER [within MILLISECONDS]",
+        help: "a component goes on in the kernel, with another or in its domain; its callers wait",
+        count: (1, 5),
         names: Names::Instances,
         run: loading::move_to,
     },

@@ -5,6 +5,7 @@ use crate::{control, imports, sandbox};
 use cairn::Error;
 use cairn::abi::text::plain;
 use cairn::environment::startup;
+use cairn::text::Line;
 use cairn_interfaces::{LoaderProxy, Location};
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
@@ -85,16 +86,11 @@ pub fn replace(words: &[Word], screen: &mut Screen) -> Result {
     tell_waited(name, "is replaced", replaced, loader, screen)
 }
 
-/// `move NAME kernel|domain [within MILLISECONDS]`.
+/// `move NAME kernel|domain|with OTHER [within MILLISECONDS]`.
 pub fn move_to(words: &[Word], screen: &mut Screen) -> Result {
     let (Some(loader), Some(replacement)) = (imports::LOADER.get(), imports::REPLACEMENT.get())
     else {
         return writeln!(screen, "error: the shell of this system may not move components");
-    };
-    let location = |word: &Word| match word.as_str() {
-        "kernel" => Some(Location::Kernel),
-        "domain" => Some(Location::Domain),
-        _ => None,
     };
     let time = |within: &[Word]| match within {
         [] => Some(MILLISECONDS),
@@ -102,19 +98,28 @@ pub fn move_to(words: &[Word], screen: &mut Screen) -> Result {
         _ => None,
     };
     let asked = match words {
-        [name, to, within @ ..] => location(to).zip(time(within)).map(|asked| (name, asked)),
+        [name, to, within @ ..] if to == "kernel" => Some((name, Ok(Location::Kernel), within)),
+        [name, to, within @ ..] if to == "domain" => Some((name, Ok(Location::Domain), within)),
+        [name, with, other, within @ ..] if with == "with" => Some((name, Err(other), within)),
         _ => None,
     };
-    let Some((name, (to, milliseconds))) = asked else {
-        let expected = "move NAME kernel|domain [within MILLISECONDS]";
+    let asked = asked.and_then(|(name, to, within)| Some((name, to, time(within)?)));
+    let Some((name, to, milliseconds)) = asked else {
+        let expected = "move NAME kernel|domain|with OTHER [within MILLISECONDS]";
         return writeln!(screen, "error: expected `{expected}`");
     };
     screen.flush();
-    let what = match to {
-        Location::Kernel => "is in the kernel",
-        Location::Domain => "is in its domain",
+    let moved = match to {
+        Ok(to) => replacement.move_to(name, to, milliseconds),
+        Err(other) => replacement.move_with(name, other, milliseconds),
     };
-    tell_waited(name, what, replacement.move_to(name, to, milliseconds), loader, screen)
+    let mut what = Line::<64>::new();
+    let _ = match to {
+        Ok(Location::Kernel) => what.write_str("is in the kernel"),
+        Ok(_) => what.write_str("is in its domain"),
+        Err(other) => write!(what, "is with {}", other.as_str()),
+    };
+    tell_waited(name, what.text(), moved, loader, screen)
 }
 
 /// Says for how many ticks callers waited, or why nothing was done.
@@ -155,7 +160,7 @@ pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
         }
         Err(Error::NotSupported) => writeln!(
             screen,
-            "error: `{}` has devices, shares its domain or moves, or the supervisor lacks the imports that `parts/loading` gives it",
+            "error: `{}` has devices, shares its domain or moves, or another moves into it, or the supervisor lacks the imports that `parts/loading` gives it",
             name.as_str()
         ),
         Err(Error::Busy) => {

@@ -177,6 +177,23 @@ impl interfaces::Replacement for Server {
     ) -> Result<u64, Error> {
         let mut buffer = [0; NAME_SIZE];
         let name = name.text(&mut buffer)?;
-        with(caller, |_, _| moving::move_to(name, to, milliseconds))
+        with(caller, |_, _| moving::move_to(name, to, "", milliseconds))
+    }
+
+    fn move_with(
+        &self,
+        caller: Caller,
+        name: ReadWindow<'_>,
+        other: ReadWindow<'_>,
+        milliseconds: u64,
+    ) -> Result<u64, Error> {
+        let mut buffers = [[0; NAME_SIZE]; 2];
+        let [first, second] = &mut buffers;
+        let (name, other) = (name.text(first)?, other.text(second)?);
+        if other.is_empty() {
+            return Err(Error::BadArgument);
+        }
+        let to = interfaces::Location::With;
+        with(caller, |_, _| moving::move_to(name, to, other, milliseconds))
     }
 }

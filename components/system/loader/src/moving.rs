@@ -7,9 +7,9 @@ use super::replace::MILLISECONDS_MAXIMUM;
 use cairn::Error;
 use cairn_interfaces::Location;
 
-/// Lets the instance called `name` go on there. The value is for how many ticks callers waited.
-pub fn move_to(name: &str, to: Location, milliseconds: u64) -> Result<u64, Error> {
-    let places = INSTANCES.movable(name, to).map_err(|error| {
+/// Lets the instance called `name` go on there, `with` whom if another is named. The value is for how many ticks callers waited.
+pub fn move_to(name: &str, to: Location, with: &str, milliseconds: u64) -> Result<u64, Error> {
+    let places = INSTANCES.movable(name, to, with).map_err(|error| {
         let why = words(error, to);
         failed(error, format_args!("cannot move `{name}`: {why}"))
     })?;
@@ -19,8 +19,12 @@ pub fn move_to(name: &str, to: Location, milliseconds: u64) -> Result<u64, Error
 
 fn words(error: Error, to: Location) -> &'static str {
     match (error, to) {
+        (Error::NotFound, Location::With) => "there is no such instance, or no such other",
         (Error::NotFound, _) => "there is no such instance",
         (Error::Dead, _) => "it does not live",
+        (Error::NotSupported, Location::With) => {
+            "its description does not let it move there: `moves = [{ with = \"NAME\" }]` in its table does"
+        }
         (Error::NotSupported, _) => {
             "its description does not let it move: `moves = [\"kernel\"]` in its table does"
         }
@@ -28,6 +32,7 @@ fn words(error: Error, to: Location) -> &'static str {
             "a package is its content since it was replaced, and only the description's is in both places"
         }
         (Error::Busy, Location::Kernel) => "it is in the kernel domain",
+        (Error::Busy, Location::With) => "it is with that one already",
         (Error::Busy, Location::Domain) => "it is in its domain",
         (error, _) => error.text(),
     }
@@ -36,7 +41,7 @@ fn words(error: Error, to: Location) -> &'static str {
 impl Job {
     /// Before anybody waits: it is where it was, and what it has in its other place is as at the start.
     pub(super) fn prepare_place(&self, to: Location) -> Result<(), Error> {
-        let places = INSTANCES.movable(self.name(), to);
+        let places = INSTANCES.movable(self.name(), to, "");
         let is_same = places.map(|places| places == (self.instance, self.successor));
         let refused = |error| self.failed(error, words(error, to));
         match is_same {

@@ -195,7 +195,7 @@ macro_rules! fields {
 
 fields! {
     Instance: number: InstanceId, domain: DomainId, region: RegionId, leader: InstanceId, parent: InstanceId, next_fellow: InstanceId, successor_of: InstanceId,
-        other_place: InstanceId, package: u64,
+        other_place: InstanceId, host: InstanceId, has_guests: u8, is_away: u8, package: u64,
         in_kernel: u8, callers_wait: u8, on_demand: u8, run_to_completion: u8, essential: u32, children: u32, recovery_priority: u32,
         start_address: u64, entries: u64, entries_span: u64, memory: u64, memory_used: u64, sections: u64, log: u64, log_size: u64,
         space: Space;
@@ -222,6 +222,11 @@ impl Entry<'_, Instance> {
     /// Whether no other is in its domain.
     pub fn is_alone(self) -> bool {
         self.leader() == self.number() && self.next_fellow() == InstanceId(0)
+    }
+
+    /// Whether others can be in its page table, or it in that of another.
+    pub fn shares_pages(self) -> bool {
+        self.host() != InstanceId(0) || self.has_guests() != 0
     }
 
     /// Whether there is an instance at this place.

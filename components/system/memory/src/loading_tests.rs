@@ -17,6 +17,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 mod beside;
 mod forked;
+mod guests;
 mod paged;
 mod pagers;
 mod places;

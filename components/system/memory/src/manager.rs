@@ -186,21 +186,26 @@ impl<'a> Manager<'a> {
 
     pub(crate) fn reach_of(&self, record: Entry<Instance>) -> Result<&'a [AtomicI64], Error> {
         let root = self.root_of(record)?;
-        let entries = match record.in_kernel() {
-            0 => self.tables.to_user_mode(root),
-            _ => self.tables.to_region(root, record.start_address()),
+        let is_apart = record.in_kernel() == 0 && !record.shares_pages();
+        let entries = match is_apart {
+            true => self.tables.to_user_mode(root),
+            false => self.tables.to_region(root, record.start_address()),
         };
         entries.ok_or(Error::NotFound)
     }
 
-    /// Does something that no other thread of the instance's domain may do at the same time: it changes the domain's page table.
+    /// Does something that no other thread may do at the same time that is in the instance's page table: it changes that.
     pub(crate) fn alone_in_sections<T>(
         &self,
         instance: InstanceId,
         body: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.account(instance)?;
-        let taken = &self.state.account(self.record(instance)?.leader())?.in_sections;
+        let record = self.record(instance)?;
+        let of = match record.host() {
+            host if host != InstanceId(0) && record.is_away() != 0 => host,
+            _ => record.leader(),
+        };
+        let taken = &self.state.account(of)?.in_sections;
         if taken.swap(true, Relaxed) {
             return Err(Error::Busy);
         }

@@ -61,8 +61,13 @@ impl<'a> Tables<'a> {
 
     /// The entries that lead to a region, which lies below one directory.
     pub fn to_region(&self, root: Root, start: u64) -> Option<&'a [AtomicI64]> {
+        self.to_leaves(root, start, REGION_TABLES)
+    }
+
+    /// The entries that lead to so many leaf tables from an address on, below one directory.
+    pub fn to_leaves(&self, root: Root, start: u64, count: usize) -> Option<&'a [AtomicI64]> {
         let directory = self.below(self.entry(root.0, start, ROOT_LEVEL)?)?;
-        self.words.get(directory * ENTRIES + index(start, 1)..)?.get(..REGION_TABLES)
+        self.words.get(directory * ENTRIES + index(start, 1)..)?.get(..count)
     }
 
     /// Lets the tables of the region at `from` be those of the region at `to`, whose addresses nothing has below this root.

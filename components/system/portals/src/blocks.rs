@@ -82,10 +82,10 @@ impl Code {
 /// The code of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forms {
-    /// Of calls of its server where that is, or, if that moves, while it is in its domain.
+    /// Of calls of its server where that is, or, if that moves, while it is where it begins.
     pub code: Code,
-    /// Of one whose server moves: while that is in the kernel domain.
-    pub in_kernel: Code,
+    /// Of one whose server moves: while that is in its other place.
+    pub elsewhere: Code,
 }
 
 impl Forms {
@@ -94,7 +94,7 @@ impl Forms {
 
     /// Of calls of a server that stays where it is.
     pub const fn of(code: Code) -> Forms {
-        Forms { code, in_kernel: Code::NONE }
+        Forms { code, elsewhere: Code::NONE }
     }
 }
 
@@ -149,7 +149,7 @@ impl Block {
     /// One that was never in use: zeros, so that it takes no room in the image.
     const UNUSED: Block = Block {
         kind: Kind::Export(0),
-        forms: Forms { code: Code::UNUSED, in_kernel: Code::UNUSED },
+        forms: Forms { code: Code::UNUSED, elsewhere: Code::UNUSED },
         next: 0,
         next_made: 0,
         previous_made: 0,
@@ -444,9 +444,9 @@ impl Blocks {
         (block.state, block.kind, block.forms) = (State::Open, kind, forms);
     }
 
-    /// Takes the code of a block whose server moves for calls into the kernel domain: the caller has cleared its entries.
-    pub fn take_in_kernel(&mut self, place: usize) -> Code {
-        core::mem::replace(&mut self.slots[place].forms.in_kernel, Code::NONE)
+    /// Takes the code of a block whose server moves for calls into its other place: the caller has cleared its entries.
+    pub fn take_elsewhere(&mut self, place: usize) -> Code {
+        core::mem::replace(&mut self.slots[place].forms.elsewhere, Code::NONE)
     }
 
     /// Ends a block for others' reasons: the caller has cleared its entries, the client keeps the indexes. The value is

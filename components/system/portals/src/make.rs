@@ -364,7 +364,7 @@ impl Maker {
 
         let mut address = layout.granule(code.start);
         let mut literals = call_literals(crossing, 0);
-        if self.holds(client, server.number) && callee.in_kernel == 0 {
+        if self.holds(client, server.number) && callee.is_away == 0 {
             literals[place(LITERAL_QUEUE)] = stack_queue(HELD_QUEUE);
         }
         for (index, (found, call)) in places.0.iter().zip(&mut *calls).enumerate() {

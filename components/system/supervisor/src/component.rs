@@ -213,9 +213,11 @@ impl interfaces::InstanceControl for Server {
         &self,
         name: ReadWindow<'_>,
         to: Location,
+        with: ReadWindow<'_>,
     ) -> Result<(InstanceId, InstanceId), Error> {
         let record = named(name)?;
-        moving::check(record, to).map(|()| (record.number, record.other_place))
+        let with = if with.is_empty() { None } else { Some(named(with)?.number) };
+        moving::check(record, to, with).map(|()| (record.number, record.other_place))
     }
 
     fn is_inside(&self, instance: InstanceId) -> Result<bool, Error> {
@@ -274,6 +276,9 @@ impl interfaces::Supervisor for Server {
         };
         let threads = (0..system.thread_count()).filter(is_home).count();
         let (place, with, leader) = match (record.in_kernel != 0, record.leader == instance) {
+            (false, true) if let Some(host) = moving::host(record) => {
+                ("", "with ", system.name(host))
+            }
             (false, true) => ("domain", "", ""),
             (true, true) => ("kernel", "", ""),
             (false, false) => ("", "with ", system.name(record.leader)),

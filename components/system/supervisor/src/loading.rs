@@ -52,9 +52,10 @@ impl System {
         if record.essential != 0 || record.run_to_completion != 0 || instance == own {
             return Err(Error::NotAllowed);
         }
-        // Others that live in its domain, and die with it; what it has in its other place nobody would take back.
+        // Others that live in its domain, and die with it, or move there; what it has in its other place nobody would take back.
         let is_alone = record.leader == instance
-            && (record.next_fellow, record.other_place) == (InstanceId(0), InstanceId(0));
+            && (record.next_fellow, record.other_place) == (InstanceId(0), InstanceId(0))
+            && record.has_guests == 0;
         if !is_alone || !self.can_silence(instance) || imports::DOMAIN_MEMORY.get().is_none() {
             return Err(Error::NotSupported);
         }

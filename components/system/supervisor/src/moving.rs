@@ -9,16 +9,28 @@ use cairn_interfaces::Location;
 /// Threads that one look is at. If another thread has run meanwhile they are looked at again.
 const THREADS_OF_LOOK: u64 = 16;
 
-/// Whether an instance can move there.
-pub fn check(record: &Instance, to: Location) -> Result<(), Error> {
-    let is_there = (record.in_kernel != 0) == (to == Location::Kernel);
+/// Whether an instance can move there. `with` is the instance that was named as the one in whose page table that is, if one was.
+pub fn check(record: &Instance, to: Location, with: Option<InstanceId>) -> Result<(), Error> {
+    let is_there = (record.is_away != 0) == (to != Location::Domain);
+    let moves_there = match (to, record.host) {
+        (Location::Domain, _) => true,
+        (Location::Kernel, host) => host == InstanceId(0),
+        (Location::With, InstanceId(0)) => false,
+        (Location::With, host) => with.is_none_or(|with| with == host),
+    };
     match record.other_place {
         InstanceId(0) => Err(Error::NotSupported),
+        _ if !moves_there => Err(Error::NotSupported),
         _ if record.package != 0 => Err(Error::VersionMismatch),
         _ if is_there => Err(Error::Busy),
         _ if !state(record.number).is_alive() => Err(Error::Dead),
         _ => Ok(()),
     }
+}
+
+/// Whose page table an instance is in, if that moves and is not in its own.
+pub fn host(record: &Instance) -> Option<InstanceId> {
+    Some(record.host).filter(|host| *host != InstanceId(0) && record.is_away != 0)
 }
 
 impl System {

@@ -138,8 +138,8 @@ impl System {
         TAKEN.store(now(), Relaxed);
         NEXT.store(0, Relaxed);
         match taken {
-            // As it was made.
-            Ok(()) if IS_NEW.load(Relaxed) != 0 => Phase::Sweeping,
+            // As it was made. In the page table of another it has the pages of its last life.
+            Ok(()) if IS_NEW.load(Relaxed) != 0 && record.host == InstanceId(0) => Phase::Sweeping,
             Ok(()) => Phase::Renewing,
             Err(error) => {
                 STATUS.store(error.status(), Relaxed);
@@ -157,7 +157,7 @@ impl System {
         if let Some(record) = self.instance(instance)
             && record.callers_wait == CALLERS_WAIT_ONCE
         {
-            // Who moved it is gone before it served. In the kernel domain nobody can be called home who waits for that.
+            // Who moved it is gone before it served. Where callers do not wait for that nobody calls them home.
             self.serves(record);
         }
         if instance != InstanceId(0) && !state.is_alive() && !state.retires.load(Relaxed) {

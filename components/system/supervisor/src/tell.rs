@@ -3,6 +3,7 @@
 
 use crate::death::ON_TRIAL;
 use crate::lasting::lasting;
+use crate::moving;
 use crate::printer;
 use crate::reason::Reason;
 use crate::system::System;
@@ -219,6 +220,9 @@ impl System {
         let place = if culprit.in_kernel != 0 { ", in the kernel" } else { "" };
         let name = name_text(&culprit.name);
         let _ = write!(log, "supervisor: `{name}` (domain {}{place}", culprit.domain);
+        if let Some(host) = moving::host(culprit) {
+            let _ = write!(log, ", with `{}`", self.name(host));
+        }
         for fellow in self.fellows(leader).filter(|fellow| fellow.number != culprit.number) {
             let _ = write!(log, ", with `{}`", name_text(&fellow.name));
         }

@@ -1,7 +1,8 @@
 //! Instances that move: whether each can be in both places, and go from one to the other.
 
-use crate::model::{Instance, System};
-use crate::moves::OTHER_PLACE;
+mod guests;
+
+use crate::model::{Destination, Instance, System};
 use crate::names::NAME_MAXIMUM;
 use crate::place::Place;
 use crate::report::{Error, Report};
@@ -19,7 +20,7 @@ struct Obstacle<'a> {
 
 pub(super) fn check(system: &System, report: &mut Report) {
     let moving = system.instances.iter().enumerate();
-    let moving = moving.filter_map(|(index, one)| Some((index, one, one.moves.as_ref()?)));
+    let moving = moving.filter_map(|(index, one)| Some((index, one, &one.moves.as_ref()?.place)));
     let mut left = (INSTANCES_MAXIMUM - 1).saturating_sub(system.numbers() as usize);
     for (index, instance, place) in moving {
         let found = obstacle(system, index).or_else(|| no_number(&mut left));
@@ -49,8 +50,13 @@ fn no_number(left: &mut usize) -> Option<Obstacle<'static>> {
 /// The first that there is.
 fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     let instance = &system.instances[index];
-    let of_instance = of_its_own(system, instance);
-    of_instance.or_else(|| of_others(system, index)).or_else(|| of_kernel(system, instance))
+    let of_instance = of_its_own(system, index);
+    let found = of_instance.or_else(|| of_others(system, index));
+    let found = found.or_else(|| match instance.moves.as_deref()? {
+        Destination::Kernel => of_kernel(system, instance),
+        Destination::With(host) => guests::obstacle(system, index, *host),
+    });
+    found.or_else(|| no_loader(system))
 }
 
 fn because<'a>(
@@ -67,8 +73,9 @@ fn because<'a>(
 }
 
 /// What it is.
-fn of_its_own<'a>(system: &System, instance: &'a Instance) -> Option<Obstacle<'a>> {
+fn of_its_own(system: &System, index: usize) -> Option<Obstacle<'_>> {
     const REMOVE: &str = "remove `moves`";
+    let instance = &system.instances[index];
     if instance.is_in_kernel() {
         return because(
             "an instance that begins in a protection domain",
@@ -116,12 +123,17 @@ fn of_its_own<'a>(system: &System, instance: &'a Instance) -> Option<Obstacle<'a
             format!("`{}` reaches memory", device.shown()),
         );
     }
-    if instance.name.len() + OTHER_PLACE.len() > NAME_MAXIMUM {
+    let other = system.name_of_other_place(index).unwrap_or_default();
+    let more = other.len().saturating_sub(NAME_MAXIMUM);
+    if more > 0 {
         return because(
             "a name with room for what tells its other place from it",
-            format!("shorten it to {} bytes", NAME_MAXIMUM - OTHER_PLACE.len()),
+            match instance.name.len().checked_sub(more) {
+                None | Some(0) => "shorten both".to_owned(),
+                Some(length) => format!("shorten it to {length} bytes"),
+            },
             &instance.name.place,
-            format!("the other place would be called `{}{OTHER_PLACE}`", instance.name),
+            format!("the other place would be called `{other}`"),
         );
     }
     None
@@ -141,7 +153,7 @@ fn of_others(system: &System, index: usize) -> Option<Obstacle<'_>> {
     }
     if let Some(group) = instance.stack_group {
         return because(
-            "an instance that shares its stacks with nobody: in the kernel domain each thread has its own",
+            "an instance that shares its stacks with nobody: they are not its own, and stay where they are",
             "remove `stack_group` here, or `moves`",
             &system.stack_groups[group].name.place,
             "it is in this stack group",
@@ -179,7 +191,7 @@ fn of_others(system: &System, index: usize) -> Option<Obstacle<'_>> {
     }
     if let Some((used, _)) = system.paged(index).next() {
         return because(
-            "sections whose pages are there from the start: in the kernel domain a pager mends no faults",
+            "sections whose pages are there from the start: where it moves a pager mends none of its faults",
             "remove `pager` there, or `moves` here",
             &used.access.place,
             "a pager provides this section",
@@ -188,7 +200,7 @@ fn of_others(system: &System, index: usize) -> Option<Obstacle<'_>> {
     let windows = instance.imports.iter().find_map(|connection| connection.windows.as_ref());
     windows.and_then(|windows| {
         because(
-            "connections that pass the instance's own memory: in the kernel domain nothing is passed in windows",
+            "connections that pass the instance's own memory: of sections it passes nothing where it moves",
             "remove `windows`, or `moves`",
             &windows.place,
             "this passes a section",
@@ -196,7 +208,7 @@ fn of_others(system: &System, index: usize) -> Option<Obstacle<'_>> {
     })
 }
 
-/// What there is not in the kernel domain, and who has to be there to move it.
+/// What there is not in the kernel domain.
 fn of_kernel<'a>(system: &'a System, instance: &'a Instance) -> Option<Obstacle<'a>> {
     let stacks = [
         (*instance.stack, &instance.stack.place),
@@ -230,6 +242,11 @@ fn of_kernel<'a>(system: &'a System, instance: &'a Instance) -> Option<Obstacle<
             "its threads",
         );
     }
+    None
+}
+
+/// Who has to be there to move it.
+fn no_loader(system: &System) -> Option<Obstacle<'_>> {
     system.roles.loader.is_none().then(|| Obstacle {
         expected: "expected the role `loader` in `[system]`: who holds it moves others".to_owned(),
         help: "extend \"parts/loading\", or remove `moves`".to_owned(),

@@ -1,6 +1,6 @@
 //! What an instance in the kernel domain can have and do.
 
-use crate::model::{Instance, Role, System};
+use crate::model::{Destination, Instance, Role, System};
 use crate::report::{Error, Report};
 use crate::units::show_size;
 use cairn_abi::address::KERNEL_STACK_SIZE;
@@ -8,7 +8,8 @@ use cairn_abi::address::KERNEL_STACK_SIZE;
 /// Whom the description places there.
 pub(super) fn check(system: &System, report: &mut Report) {
     for instance in system.instances.iter().filter(|instance| !instance.is_in_kernel()) {
-        if *instance.accepts_unsafe_code && instance.moves.is_none() {
+        let moves_there = instance.moves.as_deref() == Some(&Destination::Kernel);
+        if *instance.accepts_unsafe_code && !moves_there {
             report.push(Error::new(
                 &instance.accepts_unsafe_code.place,
                 format!("`{}` does not run in the kernel domain", instance.name),

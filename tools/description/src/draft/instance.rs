@@ -3,14 +3,14 @@
 use super::connections::{read_export, read_import};
 use super::package;
 use super::{
-    InstanceDraft, LOG_SIZE_DEFAULT, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, Shares,
-    StacksDraft, all, copies, log_level, number,
+    DestinationDraft, InstanceDraft, LOG_SIZE_DEFAULT, MEMORY_MAXIMUM, STACK_DEFAULT,
+    STACKS_MAXIMUM, Shares, StacksDraft, all, copies, log_level, number,
 };
 use crate::arguments;
 use crate::devices::Asked;
 use crate::model::{Access, Cpu, Placement, Restart};
 use crate::names::{NameKind, is_path, nearest};
-use crate::place::{Located, Place};
+use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value, article};
 use crate::units::show_duration;
@@ -366,15 +366,41 @@ fn read_placement(
 }
 
 /// Where it moves: there is one place beside its own.
-fn read_moves(value: &Value<'_>, report: &mut Report) -> Option<Place> {
+fn read_moves(value: &Value<'_>, report: &mut Report) -> Option<Located<DestinationDraft>> {
     let places = value.array("[\"kernel\"]", report)?;
-    let read = places.iter().map(|place| place.choice(&[("kernel", ())], report));
+    let read = places.iter().map(|place| read_destination(place, report));
     let read: Option<Vec<_>> = read.collect();
-    if read?.len() != 1 {
-        value.invalid("expected [\"kernel\"]", "write that, or remove the key", report);
+    match <[_; 1]>::try_from(read?) {
+        Ok([destination]) => Some(Located::new(destination, value.place())),
+        Err(_) => {
+            let expected =
+                "expected one place beside its own, [\"kernel\"] or [{ with = \"NAME\" }]";
+            value.invalid(expected, "write one of them, or remove the key", report);
+            None
+        }
+    }
+}
+
+fn read_destination(value: &Value<'_>, report: &mut Report) -> Option<DestinationDraft> {
+    if let Some(mut table) = value.as_table("`moves`") {
+        let with = table.require("with", "moves = [{ with = \"console\" }]", report);
+        table.finish(report);
+        return with?.text("console", report).map(DestinationDraft::With);
+    }
+    if value.as_text().is_none() {
+        value.expected("a string or a table", "moves = [\"kernel\"]", report);
         return None;
     }
-    Some(value.place())
+    let text = value.text("kernel", report)?;
+    if *text == "kernel" {
+        return Some(DestinationDraft::Kernel);
+    }
+    let help = match nearest(&text, ["kernel"]) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "to be in the page table of another instance, write { with = \"NAME\" }".to_owned(),
+    };
+    value.invalid("expected \"kernel\" or { with = \"NAME\" }", help, report);
+    None
 }
 
 /// With whom it has one domain.

@@ -47,16 +47,16 @@ impl Layout<'_> {
                     generate::pair(&specification, &crossing, words, address)
                 })?;
                 self.install(client, index, made.call);
-                let code_in_kernel = match self.system.instances[import.target].other_place {
+                let code_elsewhere = match self.system.instances[import.target].other_place {
                     Some(other) => {
-                        self.code_in_kernel((client, other), trust, method, &crossing)?
+                        self.code_elsewhere((client, other), trust, method, &crossing)?
                     }
                     None => 0,
                 };
                 self.record.portal(
                     (client, index),
                     (import.target, import.export, method_index),
-                    (made.call, code_in_kernel),
+                    (made.call, code_elsewhere),
                     &text,
                     crossing.queue,
                 );
@@ -83,7 +83,7 @@ impl Layout<'_> {
     }
 
     /// The code of a connection while the server, which moves, is in its other place. It is not installed.
-    fn code_in_kernel(
+    fn code_elsewhere(
         &mut self,
         (client, other): (usize, usize),
         trust: Trust,
@@ -289,9 +289,9 @@ impl Layout<'_> {
         }
     }
 
-    /// The stack queue of a server for a client, wherever that is: its quota of activations.
+    /// The stack queue of a server for a client, wherever these are: its quota of activations.
     fn queue(&mut self, client: usize, server: usize) -> Result<u64, String> {
-        let client = self.system.identity(client);
+        let [client, server] = [client, server].map(|index| self.system.identity(index));
         if let Some(queue) = self.queues.get(&(client, server)) {
             return Ok(*queue);
         }

@@ -54,7 +54,7 @@ pub(super) struct Placed {
     /// Of that, what is the same memory as another instance's.
     pub memory_shared: u64,
     /// Bytes before its large pages that nothing uses.
-    memory_left_out: u64,
+    pub memory_left_out: u64,
     pub report: InstanceReport,
 }
 
@@ -154,6 +154,9 @@ impl Parts {
 impl Layout<'_> {
     /// Gives an instance its region.
     pub(super) fn place(&mut self, index: usize) -> Result<(), Error> {
+        if let Some(of) = self.guest(index) {
+            return Ok(self.place_guest(index, of)?);
+        }
         let instance = &self.system.instances[index];
         let component = self.components[index];
         let tables_before = self.tables.used;
@@ -390,7 +393,8 @@ impl Layout<'_> {
 
     /// Maps large pages where small ones make some up.
     pub(super) fn merge_pages(&mut self) {
-        for placed in &self.placed {
+        let hosts: Vec<usize> = self.hosts().collect();
+        for placed in hosts.into_iter().map(|index| &self.placed[index]) {
             for offset in (0..placed.entries_span).step_by(LEAF_SPAN as usize) {
                 self.tables.merge(&mut self.memory, placed.root, placed.region + offset);
             }

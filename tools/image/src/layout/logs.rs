@@ -42,6 +42,9 @@ impl Layout<'_> {
                 false => Log { from: logs.size, size },
             };
             logs.each.push(log);
+            if self.guest(index).is_some() {
+                continue;
+            }
             let address = placed.region + LOG_OFFSET;
             if size == 0 {
                 let zeros = if instance.is_in_kernel() { zeros_of_kernel } else { zeros };

@@ -130,7 +130,7 @@ impl RecordParts {
         &mut self,
         (client, index): (usize, usize),
         (server, export, method): (usize, usize, usize),
-        (code, code_in_kernel): (u64, u64),
+        (code, code_elsewhere): (u64, u64),
         specification: &str,
         queue: u64,
     ) {
@@ -147,7 +147,7 @@ impl RecordParts {
             export: 0,
             method: method as u32,
             code,
-            code_in_kernel,
+            code_elsewhere,
             specification: text,
             queue,
         };
@@ -357,7 +357,9 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         successor_of: if is_other_place { number(identity) } else { InstanceId(0) },
         wrapped_by: instance.wrapped_by.as_ref().map_or(InstanceId(0), |by| number(**by)),
         other_place: instance.other_place.map_or(InstanceId(0), number),
-        reserved: [0; 2],
+        host: instance.host().map_or(InstanceId(0), number),
+        has_guests: layout.system.has_guests(index).into(),
+        is_away: is_other_place.into(),
         domain: instance.domain,
         region: instance.region,
         start_address: placed.region,

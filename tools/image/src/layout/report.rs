@@ -12,10 +12,12 @@ use cairn_abi::device::VirtioKind;
 impl Layout<'_> {
     pub(super) fn instance_report(&self, index: usize) -> InstanceReport {
         let placed = &self.placed[index];
+        // A guest has what it has in its own page table.
+        let own = u64::from(self.guest(index).is_none());
         InstanceReport {
-            page_tables: placed.page_tables * PAGE_SIZE,
-            memory: placed.memory_used,
-            quota: *self.system.instances[index].memory,
+            page_tables: placed.page_tables * PAGE_SIZE * own,
+            memory: placed.memory_used * own,
+            quota: *self.system.instances[index].memory * own,
             placement: self.system.placement(index),
             ..placed.report.clone()
         }

@@ -87,12 +87,16 @@ impl Layout<'_> {
 
     /// Takes the memory of those that are started by a call out of their page tables, as the memory manager does at a death.
     pub(super) fn put_to_sleep(&mut self) {
-        for index in self.instances().filter(|index| *self.system.instances[*index].on_demand) {
+        let asleep = |index: &usize| *self.system.instances[*index].on_demand;
+        let asleep: Vec<usize> = self.hosts().filter(asleep).collect();
+        for index in asleep {
             let placed = &self.placed[index];
-            let entries: Vec<u64> = match self.system.instances[index].is_in_kernel() {
+            let is_apart = !self.system.instances[index].is_in_kernel();
+            let entries: Vec<u64> = match is_apart && !self.system.has_guests(index) {
                 // All that the root has of user mode.
-                false => (placed.root.0..).step_by(8).take(ENTRIES / 2).collect(),
-                true => {
+                true => (placed.root.0..).step_by(8).take(ENTRIES / 2).collect(),
+                // Others are in the same page table.
+                false => {
                     let root = slot(placed.root.0, placed.region, ROOT_LEVEL);
                     let directory = target(self.memory.load(root));
                     let tables = (0..REGION_SIZE).step_by(LEAF_SPAN as usize);
@@ -109,6 +113,9 @@ impl Layout<'_> {
     /// Maps the sections that the description gives an instance.
     pub(super) fn map_sections(&mut self, index: usize) -> Result<Vec<Mapping>, String> {
         let mut mappings = Vec::new();
+        if self.guest(index).is_some() {
+            return Ok(mappings);
+        }
         for used in &self.system.instances[index].sections {
             let section = &self.system.sections[used.section];
             let size = pages(*section.size) * PAGE_SIZE;
@@ -137,7 +144,7 @@ impl Layout<'_> {
                 let used = uses.find(|one| one.section == used.section)?;
                 (self.placed[at].root == root).then_some((at, *used.access))
             };
-            let users: Vec<(usize, Access)> = self.instances().filter_map(uses).collect();
+            let users: Vec<(usize, Access)> = self.hosts().filter_map(uses).collect();
             let writable = users.iter().any(|(_, access)| *access == Access::ReadWrite);
             let rights = self.placed[index].reach | READ | if writable { WRITE } else { 0 };
             let address = match self.system.instances[index].is_in_kernel() {
@@ -185,7 +192,8 @@ impl Layout<'_> {
     /// says that it serves, but not yet if callers wait for that.
     pub(super) fn map_startup_pages(&mut self) -> Result<u64, String> {
         let first = self.memory.pages(self.placed.len() as u64);
-        for index in self.instances() {
+        let hosts: Vec<usize> = self.hosts().collect();
+        for index in hosts {
             let physical = first + index as u64 * PAGE_SIZE;
             let places: &[u64] = match self.components[index].descriptor.says_ready {
                 true if !self.callers_wait(index) => &[STARTUP_OFFSET, READY_OFFSET],

@@ -9,8 +9,8 @@ const SYMBOL_NAME_MAXIMUM: usize = 48;
 /// The functions of all components, by address, and their names.
 pub(super) fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
     let (mut symbols, mut names) = (Vec::new(), Vec::new());
-    for (index, component) in layout.components.iter().enumerate() {
-        for symbol in &component.symbols {
+    for index in layout.hosts() {
+        for symbol in &layout.components[index].symbols {
             let text = shortened(&symbol.name);
             symbols.push(Symbol {
                 address: layout.placed[index].image + symbol.offset,

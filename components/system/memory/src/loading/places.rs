@@ -1,8 +1,10 @@
-//! Moves: an instance that is dead goes to its other place, in the kernel domain or in a domain of its own.
+//! Moves: an instance that is dead goes to its other place, in the kernel domain or in the page table of another, and back.
 //!
 //! The host has laid both out, and each is one row of the record, with all that a place has: domain, region, page table, image, segments, entries of
 //! its methods, portals of its imports. What both rows say of that is exchanged, so the row of the instance says where it is and the row of its other place
-//! where it was. No page and no page table changes.
+//! where it was. Between a domain and the kernel domain no page and no page table changes; into the page table of another goes [what leads](guests) to the pages.
+
+mod guests;
 
 use crate::live::Entry;
 use crate::manager::Manager;
@@ -29,6 +31,10 @@ impl<'a> Manager<'a> {
     pub fn prepare_place(&self, instance: InstanceId) -> Result<(), Error> {
         let ours = self.record(instance)?;
         self.with_other_place(ours, |theirs| {
+            if ours.host() != NOBODY {
+                // The pages are those that it has: they are made anew when it has left them.
+                return Ok(());
+            }
             let mut at = 0;
             loop {
                 at = self.renew_place(theirs, at)?;
@@ -46,27 +52,39 @@ impl<'a> Manager<'a> {
             return Err(Error::Busy);
         }
         self.with_other_place(ours, |theirs| {
-            let (one, other) = (ours.read(), theirs.read());
-            // Before anything is changed: all of it is there.
-            let startups = (self.startup(ours)?, self.startup(theirs)?);
-            self.pairs_of_exports(&one, &other).try_for_each(|pair| pair.map(drop))?;
-            let generation = offset_of!(Startup, generation) / 8;
-            if let (Some(from), Some(to)) = (startups.0.get(generation), startups.1.get(generation))
-            {
-                to.store(from.load(Relaxed), Relaxed);
+            match ours.host() {
+                NOBODY => self.exchange_images(ours, theirs)?,
+                _ => self.exchange_page_tables(ours, theirs)?,
             }
-            self.exchange_segments(one.number, other.number);
-            self.exchange_portals(one.number, other.number);
-            for (exports, others) in self.pairs_of_exports(&one, &other).flatten() {
-                self.exchange_entries(&exports, &others);
-            }
-            ours.write(&in_place_of(&one, &other));
-            theirs.write(&in_place_of(&other, &one));
+            self.exchange_portals(instance, theirs.number());
             self.close_until_it_serves(ours)?;
             self.account(instance)?.renew(self.said(ours));
             self.settle();
             Ok(())
         })
+    }
+
+    /// Exchanges what both rows say of a place that has an image of its own.
+    fn exchange_images(
+        &self,
+        ours: Entry<'a, Instance>,
+        theirs: Entry<'a, Instance>,
+    ) -> Result<(), Error> {
+        let (one, other) = (ours.read(), theirs.read());
+        // Before anything is changed: all of it is there.
+        let startups = (self.startup(ours)?, self.startup(theirs)?);
+        self.pairs_of_exports(&one, &other).try_for_each(|pair| pair.map(drop))?;
+        let generation = offset_of!(Startup, generation) / 8;
+        if let (Some(from), Some(to)) = (startups.0.get(generation), startups.1.get(generation)) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+        self.exchange_segments(one.number, other.number);
+        for (exports, others) in self.pairs_of_exports(&one, &other).flatten() {
+            self.exchange_entries(&exports, &others);
+        }
+        ours.write(&in_place_of(&one, &other));
+        theirs.write(&in_place_of(&other, &one));
+        Ok(())
     }
 
     /// In the life that begins it says when it serves, wherever it is: no caller is to be told that it does not yet.
@@ -163,6 +181,7 @@ impl<'a> Manager<'a> {
 fn in_place_of(own: &Instance, other: &Instance) -> Instance {
     Instance {
         domain: other.domain,
+        is_away: other.is_away,
         float: other.float,
         callers_wait: other.callers_wait,
         in_kernel: other.in_kernel,
@@ -186,7 +205,7 @@ fn in_place_of(own: &Instance, other: &Instance) -> Instance {
 fn led_as(own: &Portal, other: &Portal) -> Portal {
     Portal {
         code: other.code,
-        code_in_kernel: other.code_in_kernel,
+        code_elsewhere: other.code_elsewhere,
         specification: other.specification,
         queue: other.queue,
         ..*own

@@ -21,7 +21,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 impl Manager<'_> {
     /// Takes back what an instance had that is dead and [released](Manager::release), or is not finished. All other components have
     /// forgotten it, and no device reaches its memory, as for every one that is released. `Busy`: it lives, something of it is left, content is beside its own, or it has children; `NotSupported`: others are
-    /// in its domain, or it moves; `NotAllowed`: the system ends with it.
+    /// in its domain or move there, or it moves; `NotAllowed`: the system ends with it.
     pub fn retire(&self, instance: InstanceId) -> Result<(), Error> {
         let number = self.state.numbers.get(instance)?;
         if number.take(Stage::Made).is_ok() {
@@ -57,8 +57,8 @@ impl Manager<'_> {
         if record.essential() != 0 || record.run_to_completion() != 0 {
             return Err(Error::NotAllowed);
         }
-        // What it has in its other place nobody would take back.
-        if record.other_place() != InstanceId(0) {
+        // What it has in its other place nobody would take back, and others move into its page table.
+        if record.other_place() != InstanceId(0) || record.has_guests() != 0 {
             return Err(Error::NotSupported);
         }
         // Its page table has pages of the other as well.

@@ -101,7 +101,8 @@ impl<'a> Manager<'a> {
             record.read().float != FLOAT_OFF || u16::from(head.numbers().float) == FLOAT_OFF;
         // A copy of another one has its region.
         let has_own = record.region().0 == number.0;
-        let can_be = record.in_kernel() == 0 && record.is_alone() && has_own;
+        let is_here = record.in_kernel() == 0 && record.is_away() == 0;
+        let can_be = is_here && record.is_alone() && has_own;
         // A range with a pager lies where its content says.
         let is_paged = head.numbers().paged != 0
             || self.loaded_range(number).is_some_and(|range| range.client() == number);
@@ -188,7 +189,8 @@ impl<'a> Manager<'a> {
         let (ours, theirs) = (self.record(instance)?, self.place(successor)?);
         let is_whole = theirs.successor_of() == instance && theirs.memory_used() != 0;
         // It may have moved since its successor was made.
-        if !is_whole || ours.in_kernel() != 0 && ours.run_to_completion() == 0 {
+        let moved = ours.is_away() != 0 || ours.in_kernel() != 0 && ours.run_to_completion() == 0;
+        if !is_whole || moved {
             return Err(Error::BadArgument);
         }
         if self.gives_way(ours) {

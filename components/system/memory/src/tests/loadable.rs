@@ -43,6 +43,7 @@ impl World {
         world.instances[0].other_place = TWO;
         let other = &mut world.instances[1];
         (other.other_place, other.successor_of, other.memory) = (ONE, ONE, 0);
+        other.is_away = 1;
         (other.in_kernel, other.main, other.stub, other.memory_used) = (1, 64, 8, 2 * PAGE_SIZE);
         (world.instances[0].children, world.instances[0].main) = (1, 32);
         for (place, instance) in world.instances.iter_mut().enumerate() {
@@ -53,6 +54,37 @@ impl World {
             world.manager().reach_of(world.manager().place(TWO).unwrap()).unwrap(),
             false,
         );
+        world.manager().begin();
+        world
+    }
+}
+
+impl World {
+    /// A machine of two instances, of which the first moves into the page table of the other: the third row. Its other place is the second.
+    pub(crate) fn hosting() -> World {
+        let mut world = World::laid_out(3, &[]);
+        for instance in &mut world.instances {
+            instance.children = (instance.number == ONE).into();
+        }
+        world.segments.iter_mut().filter(|one| one.instance == TWO).for_each(|one| {
+            one.instance = InstanceId(0);
+        });
+        let [own, other, host] = world.instances.first_chunk_mut().unwrap();
+        (own.other_place, own.host, host.has_guests) = (TWO, host.number, 1);
+        let (domain, table) = (other.domain, 0x7000);
+        *other = Instance { number: TWO, domain, table, leader: TWO, space: host.space, ..*own };
+        (other.other_place, other.successor_of, other.is_away, other.memory) = (ONE, ONE, 1, 0);
+        for (place, instance) in world.instances.iter_mut().enumerate() {
+            (instance.first_export, instance.export_count) = (place as u32, 1);
+        }
+        // The host's page table has a directory for that region.
+        let directory = world.tables.len() / 512;
+        world.tables.extend(words(1));
+        let table = table_entry(TABLES_PHYSICAL + directory as u64 * PAGE_SIZE) as i64;
+        let root = (world.instances[2].space.root() - TABLES_PHYSICAL) as usize / 8;
+        let entry = &world.tables[root + index(region_of(ONE), 2)];
+        assert_eq!(entry.swap(table, Relaxed), 0, "apart from its own");
+        extend(&mut world, 1);
         world.manager().begin();
         world
     }

@@ -34,7 +34,7 @@ impl Maker {
         self.pools.give_back(code);
     }
 
-    /// Lets the indexes of a block lead nowhere; its code for calls into the kernel domain, if it has that, goes back.
+    /// Lets the indexes of a block lead nowhere; its code for calls into the other place of its server, if it has that, goes back.
     fn clear<M: Machine>(&mut self, machine: &M, place: usize) {
         let block = *self.blocks.get(place);
         self.put_back(machine, &block);
@@ -43,8 +43,8 @@ impl Maker {
             let no_portal = machine.layout().header.no_portal;
             machine.set_entry(block.domain, index, no_portal, Published::by_layout());
         }
-        if block.forms().in_kernel.granules > 0 {
-            let code = self.blocks.take_in_kernel(place);
+        if block.forms().elsewhere.granules > 0 {
+            let code = self.blocks.take_elsewhere(place);
             self.pools.give_back(code);
         }
     }

@@ -153,7 +153,7 @@ impl Maker {
             export.is_some_and(|export| export.instance == held)
         });
         if record.run_to_completion != 0
-            || (record.in_kernel != 0 && !moves)
+            || ((record.in_kernel != 0 || record.is_away != 0) && !moves)
             || (moves && !can_move(layout, record))
             || !self.instances.is_alone(record)
             || (!in_place && (held == self.own || serves_here))
@@ -205,7 +205,7 @@ impl Maker {
             true => takes_none |= own_queue(machine, lead.code) == 0,
             false => {
                 set(machine, lead.code, LITERAL_QUEUE, stack_queue(HELD_QUEUE));
-                // In the kernel domain nothing is waited for.
+                // In the kernel domain nothing is waited for, so whoever waits does where it begins.
                 self.show(machine, lead, false);
             }
         });
@@ -241,7 +241,7 @@ impl Maker {
         let next = self.walk(machine, held, at, |lead| {
             lead_into(machine, lead, record);
             if !self.can_wait(lead.client) {
-                self.show(machine, lead, record.in_kernel != 0);
+                self.show(machine, lead, record.is_away != 0);
             }
         });
         self.hold.entrance = Entrance::Unknown;

@@ -20,8 +20,8 @@ const PORTALS_OF_STEP: usize = 64;
 pub(super) struct Lead {
     /// Its code.
     pub code: u64,
-    /// The same while the instance is in the kernel domain, if that moves; 0: it does not.
-    pub in_kernel: u64,
+    /// The same while the instance is in its other place, if that moves; 0: it does not.
+    pub elsewhere: u64,
     /// Whose it is.
     pub client: InstanceId,
     /// In which table it is, where its block or import begins, and which of its methods it is. Of one with a single code nobody asks, and the
@@ -34,7 +34,7 @@ pub(super) struct Lead {
 impl Lead {
     /// Its code while the instance is where the record says.
     pub fn code_for(&self, record: &Instance) -> u64 {
-        if record.in_kernel != 0 && self.in_kernel != 0 { self.in_kernel } else { self.code }
+        if record.is_away != 0 && self.elsewhere != 0 { self.elsewhere } else { self.code }
     }
 }
 
@@ -119,13 +119,13 @@ impl Maker {
         let export = layout.export(portal.export as usize).ok()?;
         let method = layout.methods_of(export).get(portal.method as usize);
         let entry = method.map(|method| method.entry);
-        let in_kernel = portal.code_in_kernel;
-        let table = match in_kernel {
+        let elsewhere = portal.code_elsewhere;
+        let table = match elsewhere {
             0 => DomainId(0),
             _ => self.table_of(layout, portal.client)?,
         };
         let at = (table, portal.index as usize, 0);
-        Some(Lead { code: portal.code, in_kernel, client: portal.client, at, entry })
+        Some(Lead { code: portal.code, elsewhere, client: portal.client, at, entry })
     }
 
     /// The portals of a block, interposers apart, if they lead to this server.
@@ -140,10 +140,10 @@ impl Maker {
         indexes.map(move |(method, index)| {
             let forms = forms(machine, block, method);
             let code = || self.original(machine, block.client, index);
-            let (code, in_kernel) = forms.unwrap_or_else(|| (code(), 0));
+            let (code, elsewhere) = forms.unwrap_or_else(|| (code(), 0));
             Lead {
                 code,
-                in_kernel,
+                elsewhere,
                 client: block.client,
                 at: (block.domain, block.first(), method),
                 entry: entry(machine, block.kind, method),

@@ -1,9 +1,10 @@
-//! Portals to an instance that moves from a domain of its own to the kernel domain and back.
+//! Portals to an instance that moves from a domain of its own to its other place and back.
 //!
 //! What lies between caller and callee is not the same at both places, so each of these portals has two *forms*, code for either. The layout
 //! makes both for its connections, and what is made here has both from the beginning, out of its client's part. So a move takes no room, and no
 //! client can be in the way of one. An index leads to the form of the place where the instance is. Only calls into a domain take stacks and
-//! can wait, so while it is held for a move the indexes of all who wait lead to that form.
+//! can wait, so while it is held for a move the indexes of all who wait lead to the form of the place where it begins. In the page table of another it has
+//! the same stacks, so both forms take them from the same queue.
 //!
 //! Behind the code of each form of a block stands where its portals are, a word each.
 
@@ -30,17 +31,17 @@ fn table<M: Machine>(machine: &M, code: Code, count: usize) -> &[AtomicI64] {
     machine.code(end - count as u64 * 8, count * 8)
 }
 
-/// The code of a method of a block while its server is in its domain, and while it is in the kernel domain, if that moves.
+/// The code of a method of a block while its server is where it begins, and while it is in its other place, if that moves.
 pub(super) fn forms<M: Machine>(machine: &M, block: &Block, method: usize) -> Option<(u64, u64)> {
-    let Forms { code, in_kernel } = block.forms();
-    if in_kernel.granules == 0 {
+    let Forms { code, elsewhere } = block.forms();
+    if elsewhere.granules == 0 {
         return None;
     }
     let portal = |form: Code| {
         let word = table(machine, form, block.count.into()).get(method)?;
         Some(word.load(Relaxed) as u64)
     };
-    Some((portal(code)?, portal(in_kernel)?))
+    Some((portal(code)?, portal(elsewhere)?))
 }
 
 /// Whether an instance can move: it has another place, and nobody's pages are its to provide, nor its own another's.
@@ -64,49 +65,46 @@ impl Maker {
         calls: &mut [u64],
     ) -> Result<(Forms, Published), Error> {
         let other = machine.layout().instance(server.other_place)?;
-        let (domain, kernel) = match server.in_kernel {
-            0 => (server, other),
-            _ => (other, server),
-        };
-        let ends = (caller, domain, server);
+        let (home, away) = if server.is_away != 0 { (other, server) } else { (server, other) };
+        let ends = (caller, home, server);
         let (code, _) = self.generate_form(machine, ends, target, first, method, calls)?;
         write(table(machine, code, calls.len()), calls);
-        let ends = (caller, kernel, server);
+        let ends = (caller, away, server);
         let made = self.generate_form(machine, ends, target, first, method, calls);
-        let (in_kernel, published) = made.inspect_err(|_| self.pools.give_back(code))?;
-        let places = table(machine, in_kernel, calls.len());
+        let (elsewhere, published) = made.inspect_err(|_| self.pools.give_back(code))?;
+        let places = table(machine, elsewhere, calls.len());
         write(places, calls);
-        if !self.enters_kernel(caller.number, server) {
+        if !self.enters_other_place(caller.number, server) {
             let places = table(machine, code, calls.len());
             let both = calls.iter_mut().zip(places);
             both.for_each(|(call, place)| *call = place.load(Relaxed) as u64);
         }
-        Ok((Forms { code, in_kernel }, published))
+        Ok((Forms { code, elsewhere }, published))
     }
 
-    /// Whether what a client has of a server that moves leads into the kernel domain now.
-    fn enters_kernel(&self, client: InstanceId, server: &Instance) -> bool {
-        server.in_kernel != 0 && !self.holds(client, server.number)
+    /// Whether what a client has of a server that moves leads into its other place now.
+    fn enters_other_place(&self, client: InstanceId, server: &Instance) -> bool {
+        server.is_away != 0 && !self.holds(client, server.number)
     }
 
     /// The code that a connection of the layout is to lead to now.
     pub(super) fn laid_out<M: Machine>(&self, machine: &M, portal: &Portal) -> u64 {
-        if portal.code_in_kernel == 0 {
+        if portal.code_elsewhere == 0 {
             return portal.code;
         }
         let export = machine.layout().exports.get(portal.export as usize);
         let server = export.and_then(|export| self.instances.get(export.instance).ok());
-        let in_kernel = server.is_some_and(|server| self.enters_kernel(portal.client, server));
-        if in_kernel { portal.code_in_kernel } else { portal.code }
+        let is_away = server.is_some_and(|server| self.enters_other_place(portal.client, server));
+        if is_away { portal.code_elsewhere } else { portal.code }
     }
 
     /// Lets the index of a portal lead to one of its forms, if it leads to the other: another interposer, or another server, may be there.
-    pub(super) fn show<M: Machine>(&self, machine: &M, lead: &Lead, in_kernel: bool) {
-        if lead.in_kernel == 0 {
+    pub(super) fn show<M: Machine>(&self, machine: &M, lead: &Lead, is_away: bool) {
+        if lead.elsewhere == 0 {
             return;
         }
-        let mut forms = [lead.in_kernel, lead.code];
-        if in_kernel {
+        let mut forms = [lead.elsewhere, lead.code];
+        if is_away {
             forms.reverse();
         }
         let (domain, first, method) = lead.at;

@@ -190,7 +190,7 @@ fn layout(copy: Option<(InstanceId, InstanceId)>) -> Layout {
             export: *export,
             method: 0,
             code: PORTAL_CODE + 0x1000 + number as u64 * 0x400,
-            code_in_kernel: 0,
+            code_elsewhere: 0,
             specification: [0; 16],
             // `CLIENT` calls `OTHER` on a shared stack; the manager's are not looked at. Behind those that are made.
             queue: match (*client, *export) {

@@ -1,11 +1,11 @@
-//! Moves a counter to the kernel domain and back while several threads call it, and others that misbehave there.
+//! Moves a counter to the kernel domain, or into the page table of another, and back while several threads call it, and others that misbehave there.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
 use cairn::thread::Stack;
 use cairn::{Error, Object, time};
-use cairn_interfaces::Location::{self, Domain, Kernel};
+use cairn_interfaces::Location::{self, Domain, Kernel, With};
 use cairn_interfaces::{self as interfaces, spawn};
 use cairn_test_hostile_contract::{judge, say};
 use cairn_test_replaced_contract::{Cell, Counter, CounterProxy, Witness, kinds};
@@ -32,7 +32,7 @@ cairn::component! {
         kernel_witness: Witness,
         witness: Witness,
     },
-    arguments: { rounds: u64 },
+    arguments: { rounds: u64, with: bool = false },
     main: main,
 }
 
@@ -49,6 +49,8 @@ static STAYING: Stack<8192> = Stack::new();
 static ADDED: [AtomicU64; CALLERS] = [const { AtomicU64::new(0) }; CALLERS];
 static LONGEST: [AtomicU64; CALLERS] = [const { AtomicU64::new(0) }; CALLERS];
 static LOST: AtomicU64 = AtomicU64::new(0);
+/// In whose page table they go on that do not move to the kernel domain.
+const HOST: &str = "witness";
 static PAUSES: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 static STOP: AtomicU64 = AtomicU64::new(0);
 
@@ -95,9 +97,21 @@ fn explain(what: &str) {
     say!("moves: {what}: {why}");
 }
 
+/// The other place of those that move.
+fn away() -> Location {
+    if arguments::with() { With } else { Kernel }
+}
+
+fn try_to_move(name: &str, to: Location) -> Result<u64, Error> {
+    match to {
+        With => REPLACEMENT.move_with(name, HOST, LIMIT_MILLISECONDS),
+        to => REPLACEMENT.move_to(name, to, LIMIT_MILLISECONDS),
+    }
+}
+
 fn move_to(name: &str, to: Location) -> Result<(), Error> {
-    let moved = REPLACEMENT.move_to(name, to, LIMIT_MILLISECONDS);
-    PAUSES[usize::from(to == Kernel)].fetch_max(moved.unwrap_or(0), Relaxed);
+    let moved = try_to_move(name, to);
+    PAUSES[usize::from(to != Domain)].fetch_max(moved.unwrap_or(0), Relaxed);
     moved.map(drop).inspect_err(|_| explain(name))
 }
 
@@ -110,14 +124,18 @@ fn place(name: &str) -> Option<Location> {
         let line = core::str::from_utf8(text.get(..length)?).ok()?;
         let mut words = line.split(' ');
         if words.next() == Some(name) {
-            return Some(if words.next_back() == Some("kernel") { Kernel } else { Domain });
+            return Some(match (words.next_back(), words.next_back()) {
+                (Some("kernel"), _) => Kernel,
+                (Some(HOST), Some("with")) => With,
+                _ => Domain,
+            });
         }
         number = found + 1;
     }
 }
 
 fn other(of: Location) -> Location {
-    if of == Kernel { Domain } else { Kernel }
+    if of == Domain { away() } else { Domain }
 }
 
 /// Where nothing calls.
@@ -129,11 +147,11 @@ fn at_rest() {
     expect("it is there", move_to("counter", Domain), Err(Error::Busy));
     let mut inner: Option<Object<dyn Cell>> = None;
     for round in 1..5 {
-        expect("to the kernel", move_to("counter", Kernel), Ok(()));
-        expect("it is there", (place("counter"), COUNTER.kind()), (Some(Kernel), Ok(kinds::GOOD)));
+        expect("there", move_to("counter", away()), Ok(()));
+        expect("it is there", (place("counter"), COUNTER.kind()), (Some(away()), Ok(kinds::GOOD)));
         expect("the same state", COUNTER.add(0), Ok(40));
         expect("the same object", cell.proxy().add(1), Ok(7 + 2 * round));
-        expect("it is there", move_to("counter", Kernel), Err(Error::Busy));
+        expect("it is there", move_to("counter", away()), Err(Error::Busy));
         // One that was opened there goes with it, too.
         let opened = inner.get_or_insert_with(|| COUNTER.cell(PORTALS, 0).expect("there is room"));
         expect("an object of there", opened.proxy().add(1), Ok(2 * round - 1));
@@ -143,17 +161,27 @@ fn at_rest() {
         expect("an object of there", opened.proxy().add(1), Ok(2 * round));
     }
     for (name, error) in [("nobody", Error::NotFound), ("memory", Error::NotSupported)] {
-        expect(name, move_to(name, Kernel), Err(error));
+        expect(name, move_to(name, away()), Err(error));
     }
-    expect("no name", move_to("counter@kernel", Kernel), Err(Error::NotFound));
-    expect("nor instance", SUPERVISOR.kill("counter@kernel"), Err(Error::NotFound));
+    let (name, elsewhere) = match arguments::with() {
+        true => ("counter@witness", Kernel),
+        false => ("counter@kernel", With),
+    };
+    expect("no name", move_to(name, away()), Err(Error::NotFound));
+    expect("nor instance", SUPERVISOR.kill(name), Err(Error::NotFound));
+    expect("not so described", move_to("counter", elsewhere), Err(Error::NotSupported));
+    let others = [("nobody", Error::NotFound), ("judge", Error::NotSupported)];
+    for (other, error) in others {
+        let moved = REPLACEMENT.move_with("counter", other, LIMIT_MILLISECONDS);
+        expect(other, moved, Err(error));
+    }
     expect("it stays", SUPERVISOR.retire("counter"), Err(Error::NotSupported));
     say!("ok: at rest");
 }
 
 /// It dies in both places, and lives again where it died.
 fn killed() {
-    for to in [Kernel, Domain, Kernel, Domain] {
+    for to in [away(), Domain, away(), Domain] {
         expect("it moves", move_to("counter", to), Ok(()));
         let before = MEMORY.usage();
         for _ in 0..3 {
@@ -182,7 +210,7 @@ fn refused() {
         expect(name, counter.add(11), Ok(11));
         let cell = counter.cell(PORTALS, 3).expect("there is room");
         for _ in 0..2 {
-            expect(name, move_to(name, Kernel), Err(error));
+            expect(name, move_to(name, away()), Err(error));
             expect("it goes on", (place(name), counter.add(0)), (Some(Domain), Ok(11)));
             expect("with its object", cell.proxy().add(0), Ok(3));
         }
@@ -205,24 +233,24 @@ fn under_load() {
         spawn(THREADS, &STACKS[place], call, place as u64, callers[place]).expect("a thread")
     });
     for round in 0..arguments::rounds() {
-        if move_to("counter", if round % 2 == 0 { Kernel } else { Domain }).is_err() {
+        if move_to("counter", if round % 2 == 0 { away() } else { Domain }).is_err() {
             expect("a move under load", round, u64::MAX);
         }
     }
     let pauses = PAUSES.each_ref().map(|one| one.load(Relaxed));
-    say!("moves: paused for {pauses:?} ticks at most, to the domain and to the kernel");
+    say!("moves: paused for {pauses:?} ticks at most, to the domain and to the other place");
     // Who waits inside waits in the other place.
     let waiting = spawn(THREADS, &WAITING, wait, 0, 60).expect("a thread");
     let _ = THREADS.sleep_until(time::now() + milliseconds(5));
-    for to in [Kernel, Domain, Kernel] {
+    for to in [away(), Domain, away()] {
         expect("one that waits moves", move_to("counter", to), Ok(()));
     }
     expect("it waits", WAITED.load(Relaxed), 0);
     let _ = COUNTER.wake();
     let _ = waiting.join();
     expect("it came back", WAITED.load(Relaxed), kinds::GOOD);
-    // Who is inside has its time; then it goes on where it was. In the kernel first.
-    for to in [Domain, Kernel] {
+    // Who is inside has its time; then it goes on where it was. In the other place first.
+    for to in [Domain, away()] {
         let staying = spawn(THREADS, &STAYING, stay, 50, 60).expect("a thread");
         let _ = THREADS.sleep_until(time::now() + milliseconds(5));
         expect("a call that comes back", move_to("counter", to), Ok(()));
@@ -256,24 +284,24 @@ fn answers() -> bool {
 
 /// Moves once, whatever becomes of it.
 fn move_once(to: u64) {
-    let to = if to == 0 { Domain } else { Kernel };
-    let _ = REPLACEMENT.move_to("counter", to, LIMIT_MILLISECONDS);
+    let _ = try_to_move("counter", if to == 0 { Domain } else { away() });
 }
 
 /// Who has it done, or what moves, is killed at some instant of it. Calls may fail then, and state may be lost; but nothing else is.
 fn disturbed() {
     let moves = |to| {
         judge::wait_until(THREADS, || {
-            let moved = REPLACEMENT.move_to("counter", to, LIMIT_MILLISECONDS);
+            let moved = try_to_move("counter", to);
             matches!(moved, Ok(_) | Err(Error::Busy)) && place("counter") == Some(to)
         })
     };
     expect("it is here", moves(Domain), true);
     let before = MEMORY.usage();
-    for victim in ["loader", "counter"] {
+    // The host dies in the one case, in the other one who only calls.
+    for victim in ["loader", "counter", HOST] {
         for round in 0..arguments::rounds() {
-            let to = place("counter").map_or(Kernel, other);
-            let once = spawn(THREADS, &WAITING, move_once, u64::from(to == Kernel), 94);
+            let to = place("counter").map_or(away(), other);
+            let once = spawn(THREADS, &WAITING, move_once, u64::from(to != Domain), 94);
             let once = once.expect("a thread");
             let _ = THREADS.sleep_until(time::now() + time::ticks(37 * round % 1500));
             if SUPERVISOR.restart(victim).is_err() {
@@ -284,7 +312,7 @@ fn disturbed() {
                 expect("it answers", (victim, round), ("", 0));
             }
         }
-        for to in [Kernel, Domain] {
+        for to in [away(), Domain] {
             expect("it moves", (victim, moves(to)), (victim, true));
         }
         expect("nothing is left of it", (victim, MEMORY.usage()), (victim, before));
@@ -294,18 +322,14 @@ fn disturbed() {
 
 /// What is in both places is the description's content.
 fn replaced() {
-    expect("to the kernel", move_to("counter", Kernel), Ok(()));
+    expect("there", move_to("counter", away()), Ok(()));
     let replace = || REPLACEMENT.replace("counter", "good", LIMIT_MILLISECONDS).map(drop);
-    expect(
-        "not in the kernel",
-        replace().inspect_err(|_| explain("good")),
-        Err(Error::NotSupported),
-    );
+    expect("not there", replace().inspect_err(|_| explain("good")), Err(Error::NotSupported));
     expect("and back", move_to("counter", Domain), Ok(()));
     expect("it counts", COUNTER.add(9).is_ok(), true);
     let sum = COUNTER.add(0);
     expect("replaced", replace(), Ok(()));
-    expect("it stays", move_to("counter", Kernel), Err(Error::VersionMismatch));
+    expect("it stays", move_to("counter", away()), Err(Error::VersionMismatch));
     expect("with its state", (COUNTER.add(0), place("counter")), (sum, Some(Domain)));
     say!("ok: replaced");
 }

@@ -54,6 +54,6 @@ pub mod kinds {
     pub const SPINS: u64 = 7;
     /// It never comes back from taking the state.
     pub const KEEPS: u64 = 8;
-    /// With another of these added: that in the kernel domain, and what it should elsewhere.
-    pub const IN_KERNEL: u64 = 0x100;
+    /// With another of these added: that in its other place, and what it should where it begins.
+    pub const ELSEWHERE: u64 = 0x100;
 }

@@ -102,7 +102,7 @@ impl Maker {
             };
             (Some(callee(machine, code)) == domain).then_some(Lead {
                 code,
-                in_kernel: 0,
+                elsewhere: 0,
                 client: wrap.client,
                 at: (interposer?.domain, wrap.inner.into(), method),
                 entry,
@@ -112,7 +112,7 @@ impl Maker {
         let table = self.instances.get(wrap.client).map_or(DomainId(0), |client| client.domain);
         let wrapping = (0..count).filter(move |_| stands).map(move |method| Lead {
             code: wrap.code(machine, method),
-            in_kernel: 0,
+            elsewhere: 0,
             client: wrap.client,
             at: (table, wrap.first.into(), method),
             entry: entrance,

@@ -38,7 +38,7 @@ impl Maker {
             if let Some(record) = record {
                 lead_into(machine, lead, record);
                 // First: where it is not, nobody may come in.
-                self.show(machine, lead, record.in_kernel != 0);
+                self.show(machine, lead, record.is_away != 0);
             }
             set(machine, lead.code, LITERAL_QUEUE, own_queue(machine, lead.code));
         });

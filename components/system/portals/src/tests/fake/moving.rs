@@ -1,6 +1,7 @@
 //! The same with two that move, the server and a client of it.
 
 use super::*;
+use crate::blocks::NO_INSTANCE;
 
 /// In a machine of those that move: the server's other place, and that of a client.
 pub const PLACE: InstanceId = InstanceId(7);
@@ -13,6 +14,11 @@ pub const PLACE_ENTRY: u64 = 0x4000_0000;
 impl Fake {
     /// One with two that move: the server and a client of it.
     pub fn that_moves() -> Fake {
+        Fake::that_moves_to(None)
+    }
+
+    /// The same, the server into the page table of another, if one is named.
+    pub fn that_moves_to(host: Option<InstanceId>) -> Fake {
         let mut layout = layout(None);
         let mut instances = layout.instances.to_vec();
         for (of, place) in [(SERVER, PLACE), (CLIENT, CLIENTS_PLACE)] {
@@ -22,9 +28,12 @@ impl Fake {
             let table = Tables::LEAST.portal_table(domain);
             // Quotas are the instance's.
             let other = Instance { number: place, domain, table, successor_of: of, ..*one };
-            let other = Instance { other_place: of, in_kernel: 1, per_client: 0, ..other };
-            let names = Range { start: 0, end: 0 };
-            instances.push(Instance { stub: PLACE_STUB, names, space: Space::NONE, ..other });
+            let other = Instance { other_place: of, is_away: 1, per_client: 0, ..other };
+            let other = Instance { names: Range { start: 0, end: 0 }, ..other };
+            instances.push(match host.filter(|_| of == SERVER) {
+                Some(host) => Instance { host, space: Space::new(0, host.into()), ..other },
+                None => Instance { in_kernel: 1, stub: PLACE_STUB, space: Space::NONE, ..other },
+            });
         }
         let mut portals = layout.portals.to_vec();
         let own = portals.clone();
@@ -38,18 +47,23 @@ impl Fake {
         }
         for portal in &mut portals {
             if layout.exports[portal.export as usize].instance == SERVER {
-                portal.code_in_kernel = portal.code + 0x100;
+                portal.code_elsewhere = portal.code + 0x100;
             }
         }
         (layout.instances, layout.portals) = (leak(instances), leak(portals));
         let fake = Fake::of(layout);
-        for portal in fake.layout.portals.iter().filter(|one| one.code_in_kernel != 0) {
-            let (code, back) = (portal.code_in_kernel, portal.code_in_kernel + 0x200);
+        for portal in fake.layout.portals.iter().filter(|one| one.code_elsewhere != 0) {
+            let (code, back) = (portal.code_elsewhere, portal.code_elsewhere + 0x200);
             let (caller, callee) = (domain_of(portal.client), domain_of(PLACE));
             fake.put(code, LITERAL_MARK, MARK_CALL);
             fake.put(code, LITERAL_RETURN, back);
             fake.put(back, LITERAL_MARK, MARK_RETURN);
             fake.put(back, LITERAL_FRAME, CallFrame { size: 64, caller, callee }.word());
+            if host.is_some() && portal.queue != u64::MAX {
+                // With the same stacks.
+                fake.put(code, LITERAL_QUEUE, stack_queue(portal.queue as usize));
+                fake.put(back, LITERAL_QUEUE, stack_queue(portal.queue as usize));
+            }
         }
         fake.set_alive(PLACE, false);
         fake.set_alive(CLIENTS_PLACE, false);
@@ -63,6 +77,7 @@ impl Fake {
         let [mut ours, mut theirs] = [instances[one], instances[other]];
         std::mem::swap(&mut ours.domain, &mut theirs.domain);
         std::mem::swap(&mut ours.in_kernel, &mut theirs.in_kernel);
+        std::mem::swap(&mut ours.is_away, &mut theirs.is_away);
         std::mem::swap(&mut ours.table, &mut theirs.table);
         std::mem::swap(&mut ours.space, &mut theirs.space);
         std::mem::swap(&mut ours.stub, &mut theirs.stub);
@@ -71,7 +86,9 @@ impl Fake {
         for export in self.layout.exports.iter().filter(|export| export.instance == of) {
             let first = export.first_method as usize;
             let all = &mut methods[first..first + export.method_count as usize];
-            all.iter_mut().for_each(|method| method.entry ^= PLACE_ENTRY);
+            // In another page table it has the same image.
+            let differs = if theirs.host == NO_INSTANCE { PLACE_ENTRY } else { 0 };
+            all.iter_mut().for_each(|method| method.entry ^= differs);
         }
         let mut portals = self.layout.portals.to_vec();
         for index in 0..PORTALS_DESCRIBED as u32 {
@@ -81,8 +98,8 @@ impl Fake {
             let Some((one, other)) = find(of).zip(find(ours.other_place)) else { continue };
             let [ours, theirs] = [portals[one], portals[other]];
             (portals[one].code, portals[other].code) = (theirs.code, ours.code);
-            (portals[one].code_in_kernel, portals[other].code_in_kernel) =
-                (theirs.code_in_kernel, ours.code_in_kernel);
+            (portals[one].code_elsewhere, portals[other].code_elsewhere) =
+                (theirs.code_elsewhere, ours.code_elsewhere);
         }
         let layout = &mut self.layout;
         layout.instances = leak(instances);

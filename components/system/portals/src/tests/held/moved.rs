@@ -1,4 +1,4 @@
-//! An instance that moves to the kernel domain and back: what leads to it leads there, and nobody is led where it is not.
+//! An instance that moves, to the kernel domain or into the page table of another, and back: what leads to it leads there, and nobody is led where it is not.
 
 mod random;
 
@@ -10,10 +10,15 @@ fn moving() -> World {
     world_on(Fake::that_moves())
 }
 
+/// The same to each of both kinds of places: the kernel domain, and the page table of another.
+fn both() -> [World; 2] {
+    [None, Some(OTHER)].map(|host| world_on(Fake::that_moves_to(host)))
+}
+
 /// Where a portal leads, and whether its callers wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Leads {
-    in_kernel: bool,
+    is_away: bool,
     waits: bool,
 }
 
@@ -65,7 +70,7 @@ impl World {
                 }
                 let queue = self.literal(of, index, LITERAL_QUEUE);
                 let waits = queue == stack_queue(HELD_QUEUE);
-                all.push((of, index, Leads { in_kernel: meaning.server == PLACE, waits }));
+                all.push((of, index, Leads { is_away: meaning.server == PLACE, waits }));
             }
         }
         all
@@ -74,7 +79,7 @@ impl World {
     /// That all who call the server are where it is and wait for nothing, and come in where the record says; how many portals.
     fn check_moved(&mut self) -> usize {
         let row = self.row(SERVER);
-        let wanted = Leads { in_kernel: row.in_kernel != 0, waits: false };
+        let wanted = Leads { is_away: row.is_away != 0, waits: false };
         let all = self.all_leads();
         for (of, index, leads) in &all {
             assert_eq!(*leads, wanted, "{of} {index}");
@@ -89,14 +94,14 @@ impl World {
 
     /// The same while it is held: who waits does so before the domain, and the holder is led where the instance is.
     fn check_held(&mut self, relinked: bool) {
-        let in_kernel = self.row(SERVER).in_kernel != 0;
+        let is_away = self.row(SERVER).is_away != 0;
         for (of, index, leads) in self.all_leads() {
             match of {
                 HOLDER if relinked => {
-                    assert_eq!(leads, Leads { in_kernel, waits: false }, "{of} {index}");
+                    assert_eq!(leads, Leads { is_away, waits: false }, "{of} {index}");
                 }
                 HOLDER => assert!(!leads.waits, "{of} {index}"),
-                _ => assert_eq!(leads, Leads { in_kernel: false, waits: true }, "{of} {index}"),
+                _ => assert_eq!(leads, Leads { is_away: false, waits: true }, "{of} {index}"),
             }
         }
     }
@@ -114,46 +119,48 @@ impl World {
 
 #[test]
 fn whatever_leads_to_it_leads_where_it_is() {
-    let mut world = moving();
-    let [opened, holders] = [CLIENT, HOLDER].map(|of| world.opened(of));
-    let object = world.numbers(CLIENT, 7);
-    let methods = [
-        (CLIENT, FIRST as usize + 1, 4),
-        (CLIENTS_PLACE, FIRST as usize + 1, 4),
-        (HOLDER, FIRST as usize + 1, 4),
-        (CLIENT, opened, 4),
-        (CLIENT, opened + 1, 5),
-        (HOLDER, holders, 4),
-        (CLIENT, object, NUMBERS),
-    ];
-    let before = world.check_moved();
-    // Of the client's place that is asleep, too.
-    assert_eq!(before, 8);
-    for round in 0..4 {
-        let free = world.free();
-        world.hold_to_move(SERVER).unwrap();
-        world.check_held(false);
-        assert_eq!(world.all_leads().len(), before);
-        world.exchange_places(SERVER);
-        world.check_held(false);
-        world.relink(SERVER).unwrap();
-        world.check_held(true);
-        world.check_entries(&[methods[2], methods[5]]);
-        world.release(SERVER).unwrap();
-        assert_eq!(world.check_moved(), before);
-        assert_eq!(world.row(SERVER).in_kernel, 1 - round % 2);
-        world.check_entries(&methods);
-        assert_eq!(world.machine.meaning(CLIENT, object).unwrap().constant, 7);
-        assert_eq!(world.free(), free, "a move takes no room");
-        assert_eq!(world.machine.released.get(), round as usize + 1, "who waited goes on");
+    for mut world in both() {
+        let [opened, holders] = [CLIENT, HOLDER].map(|of| world.opened(of));
+        let object = world.numbers(CLIENT, 7);
+        let methods = [
+            (CLIENT, FIRST as usize + 1, 4),
+            (CLIENTS_PLACE, FIRST as usize + 1, 4),
+            (HOLDER, FIRST as usize + 1, 4),
+            (CLIENT, opened, 4),
+            (CLIENT, opened + 1, 5),
+            (HOLDER, holders, 4),
+            (CLIENT, object, NUMBERS),
+        ];
+        let before = world.check_moved();
+        // Of the client's place that is asleep, too.
+        assert_eq!(before, 8);
+        for round in 0..4 {
+            let free = world.free();
+            world.hold_to_move(SERVER).unwrap();
+            world.check_held(false);
+            assert_eq!(world.all_leads().len(), before);
+            world.exchange_places(SERVER);
+            world.check_held(false);
+            world.relink(SERVER).unwrap();
+            world.check_held(true);
+            world.check_entries(&[methods[2], methods[5]]);
+            world.release(SERVER).unwrap();
+            assert_eq!(world.check_moved(), before);
+            assert_eq!(world.row(SERVER).is_away, 1 - round % 2);
+            world.check_entries(&methods);
+            assert_eq!(world.machine.meaning(CLIENT, object).unwrap().constant, 7);
+            assert_eq!(world.free(), free, "a move takes no room");
+            assert_eq!(world.machine.released.get(), round as usize + 1, "who waited goes on");
+        }
     }
 }
 
 #[test]
 fn what_is_made_meanwhile_is_right_in_both_places() {
-    for start_in_kernel in [false, true] {
-        let mut world = moving();
-        if start_in_kernel {
+    for (starts_away, mut world) in
+        [false, true].into_iter().flat_map(|away| both().map(|world| (away, world)))
+    {
+        if starts_away {
             world.moves(SERVER);
         }
         let free = world.free();
@@ -316,9 +323,9 @@ fn nobody_comes_between_while_it_moves() {
 /// The holder dies at each step of a move, there and back: all go on where the record says.
 #[test]
 fn the_death_of_the_holder_leads_all_where_it_is() {
-    for back in [false, true] {
+    for (back, host) in [(false, None), (true, None), (false, Some(OTHER)), (true, Some(OTHER))] {
         for steps in 0.. {
-            let mut world = moving();
+            let mut world = world_on(Fake::that_moves_to(host));
             world.opened(CLIENT);
             world.numbers(CLIENT, 7);
             for control in 0..40 {
@@ -360,7 +367,7 @@ fn the_death_of_the_holder_leads_all_where_it_is() {
             assert_eq!(world.manager.maker().held(), None);
             world.check_moved();
             assert_eq!(world.machine.released.get(), released + 1);
-            assert_eq!(world.row(SERVER).in_kernel != 0, back != (stage > 0));
+            assert_eq!(world.row(SERVER).is_away != 0, back != (stage > 0));
             if stage > 2 {
                 assert!(steps > 6, "{steps}");
                 break;
@@ -371,68 +378,70 @@ fn the_death_of_the_holder_leads_all_where_it_is() {
 
 #[test]
 fn what_ends_with_a_life_ends_with_a_move() {
-    let mut world = moving();
-    let mut methods = [0; 32];
-    methods[8..11].copy_from_slice(b"cii");
-    methods[24..].copy_from_slice(&entry(SERVER, 3).to_le_bytes());
-    let World { machine, manager } = &mut world;
-    manager.register(machine, client(SERVER), "server.late", "*", &methods).unwrap();
-    let late = manager.open_registration(machine, client(CLIENT), REGISTERED, ANY).unwrap();
-    let own = manager.open_export(machine, client(SERVER), SERVICE + 3, ANY).unwrap();
-    let free = world.free();
-    world.hold_to_move(SERVER).unwrap();
-    assert!(world.literal(CLIENT, late as usize, LITERAL_QUEUE) == stack_queue(HELD_QUEUE));
-    world.exchange_places(SERVER);
-    world.relink(SERVER).unwrap();
-    world.release(SERVER).unwrap();
-    assert_eq!(world.machine.meaning(CLIENT, late as usize), None);
-    assert_eq!(world.machine.meaning(SERVER, own as usize), None);
-    assert!(world.free() > free);
-    // What it has in its other place is in the table of that.
-    let row = world.row(SERVER);
-    let there = Client { domain: row.domain, ..client(SERVER) };
-    let World { machine, manager } = &mut world;
-    let former = manager.open_export(machine, client(SERVER), SERVICE + 3, ANY);
-    assert_eq!(former, Err(Error::Dead), "a thread of its former life");
-    let own = manager.open_export(machine, there, SERVICE + 3, ANY).unwrap() as usize;
-    assert_eq!(world.machine.meaning(PLACE, own).unwrap().server, OTHER);
-    assert_eq!(world.machine.meaning(SERVER, own), None);
-    world.moves(SERVER);
-    assert_eq!(world.machine.meaning(PLACE, own), None);
-    world.check_moved();
+    for mut world in both() {
+        let mut methods = [0; 32];
+        methods[8..11].copy_from_slice(b"cii");
+        methods[24..].copy_from_slice(&entry(SERVER, 3).to_le_bytes());
+        let World { machine, manager } = &mut world;
+        manager.register(machine, client(SERVER), "server.late", "*", &methods).unwrap();
+        let late = manager.open_registration(machine, client(CLIENT), REGISTERED, ANY).unwrap();
+        let own = manager.open_export(machine, client(SERVER), SERVICE + 3, ANY).unwrap();
+        let free = world.free();
+        world.hold_to_move(SERVER).unwrap();
+        assert!(world.literal(CLIENT, late as usize, LITERAL_QUEUE) == stack_queue(HELD_QUEUE));
+        world.exchange_places(SERVER);
+        world.relink(SERVER).unwrap();
+        world.release(SERVER).unwrap();
+        assert_eq!(world.machine.meaning(CLIENT, late as usize), None);
+        assert_eq!(world.machine.meaning(SERVER, own as usize), None);
+        assert!(world.free() > free);
+        // What it has in its other place is in the table of that.
+        let row = world.row(SERVER);
+        let there = Client { domain: row.domain, ..client(SERVER) };
+        let World { machine, manager } = &mut world;
+        let former = manager.open_export(machine, client(SERVER), SERVICE + 3, ANY);
+        assert_eq!(former, Err(Error::Dead), "a thread of its former life");
+        let own = manager.open_export(machine, there, SERVICE + 3, ANY).unwrap() as usize;
+        assert_eq!(world.machine.meaning(PLACE, own).unwrap().server, OTHER);
+        assert_eq!(world.machine.meaning(SERVER, own), None);
+        world.moves(SERVER);
+        assert_eq!(world.machine.meaning(PLACE, own), None);
+        world.check_moved();
+    }
 }
 
 /// No step of a move takes room, and what a client has used up is nobody else's matter.
 #[test]
 fn a_client_without_room_is_in_nobodys_way() {
-    let mut world = moving();
-    let mut opened = Vec::new();
-    loop {
-        let World { machine, manager } = &mut world;
-        let free = world_free(manager);
-        match manager.open_export(machine, client(CLIENT), SERVICE, ANY) {
-            Ok(first) => opened.push(first),
-            Err(error) => {
-                assert_eq!(error, Error::Exhausted);
-                assert_eq!(world_free(manager), free, "what was made of it went back");
-                break;
+    for mut world in both() {
+        let mut opened = Vec::new();
+        loop {
+            let World { machine, manager } = &mut world;
+            let free = world_free(manager);
+            match manager.open_export(machine, client(CLIENT), SERVICE, ANY) {
+                Ok(first) => opened.push(first),
+                Err(error) => {
+                    assert_eq!(error, Error::Exhausted);
+                    assert_eq!(world_free(manager), free, "what was made of it went back");
+                    break;
+                }
             }
         }
-    }
-    assert!(opened.len() > 10);
-    for _ in 0..3 {
-        world.moves(SERVER);
+        assert!(opened.len() > 10);
+        for _ in 0..3 {
+            world.moves(SERVER);
+            world.check_moved();
+        }
+        let World { machine, manager } = &mut world;
+        for first in &opened {
+            manager.close(machine, client(CLIENT), *first).unwrap();
+        }
+        // All of it is there again.
+        for _ in &opened {
+            manager.open_export(machine, client(CLIENT), SERVICE, ANY).unwrap();
+        }
         world.check_moved();
     }
-    let World { machine, manager } = &mut world;
-    for first in &opened {
-        manager.close(machine, client(CLIENT), *first).unwrap();
-    }
-    // All of it is there again.
-    for _ in &opened {
-        manager.open_export(machine, client(CLIENT), SERVICE, ANY).unwrap();
-    }
-    world.check_moved();
 }
 
 fn world_free(manager: &Manager) -> u64 {
@@ -442,19 +451,21 @@ fn world_free(manager: &Manager) -> u64 {
 /// One that calls it moves as well: in either place it finds the server where that is.
 #[test]
 fn two_that_move_find_each_other() {
-    let mut world = moving();
-    let import = FIRST as usize + 1;
-    for (round, of) in [SERVER, CLIENT, SERVER, SERVER, CLIENT, CLIENT].into_iter().enumerate() {
-        world.moves(of);
-        world.check_moved();
-        let in_kernel = world.row(SERVER).in_kernel != 0;
-        for place in [CLIENT, CLIENTS_PLACE] {
-            let server = world.machine.meaning(place, import).unwrap().server;
-            assert_eq!(server == PLACE, in_kernel, "{round} {place}");
+    for mut world in both() {
+        let import = FIRST as usize + 1;
+        for (round, of) in [SERVER, CLIENT, SERVER, SERVER, CLIENT, CLIENT].into_iter().enumerate()
+        {
+            world.moves(of);
+            world.check_moved();
+            let is_away = world.row(SERVER).is_away != 0;
+            for place in [CLIENT, CLIENTS_PLACE] {
+                let server = world.machine.meaning(place, import).unwrap().server;
+                assert_eq!(server == PLACE, is_away, "{round} {place}");
+            }
+            assert_eq!(
+                world.manager.maker().server_of(&world.machine, CLIENT, import as u64),
+                Ok(SERVER)
+            );
         }
-        assert_eq!(
-            world.manager.maker().server_of(&world.machine, CLIENT, import as u64),
-            Ok(SERVER)
-        );
     }
 }
