@@ -54,10 +54,15 @@ impl<const WORDS: usize> Bitmap<WORDS> {
 
     /// The numbers that are in the set now, from the smallest on.
     pub fn iter(&self) -> impl Iterator<Item = usize> + use<WORDS> {
-        let mut left = *self;
+        let words = self.words;
+        let (mut word, mut left) = (0, words[0]);
         core::iter::from_fn(move || {
-            let first = left.first()?;
-            left.clear(first);
+            while left == 0 {
+                word += 1;
+                left = *words.get(word)?;
+            }
+            let first = word * 64 + lowest(left);
+            left &= left - 1;
             Some(first)
         })
     }

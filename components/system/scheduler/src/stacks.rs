@@ -45,8 +45,12 @@ impl StackQueues {
 
     /// The same queues as another scheduler has.
     pub(crate) fn inherit(&mut self, from: &StackQueues) {
-        (self.waited, self.released) = (from.waited, from.released);
-        for queue in self.waited.iter() {
+        self.released = from.released;
+        if from.waited.is_empty() {
+            return;
+        }
+        self.waited = from.waited;
+        for queue in from.waited.iter() {
             self.roots[queue % QUEUES] = from.roots[queue % QUEUES];
         }
     }

@@ -171,8 +171,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         (self.armed, self.expiring) = (estate.armed, estate.expiring);
         // How urgent their ends are is what it was when they began.
         self.timers = estate.timers;
-        (self.free_threads, self.free_locks) = (estate.free_threads, estate.free_locks);
-        (self.free_semaphores, self.returned) = (estate.free_semaphores, estate.returned);
+        // One by one: a pair of them would be made on the stack first.
+        self.free_threads = estate.free_threads;
+        self.free_locks = estate.free_locks;
+        self.free_semaphores = estate.free_semaphores;
+        self.returned = estate.returned;
         self.inherit_objects(estate);
         self.inherit_accounts(estate);
         self.stacks.inherit(estate.stacks);
@@ -182,8 +185,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if estate.throttle.is_in_use() {
             self.inherit_budgets(estate.throttle);
         }
-        if waits_for_lock {
-            self.inherit_lock_waits(estate);
+        if waits_for_lock != IDLE {
+            self.inherit_lock_waits(waits_for_lock, estate);
         }
         for place in 0..usize::from(estate.ready) {
             self.ready.insert(&mut self.threads, estate.order[place % estate.order.len()]);
@@ -233,10 +236,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.finish(thread, 0, now.wrapping_sub(estate.began), now)
     }
 
-    /// All threads, with their own urgencies; those that wait for locks in no queue. Whether there are such.
-    fn inherit_threads(&mut self, estate: &Estate, time: u64) -> bool {
-        let mut waits_for_lock = false;
-        for number in 0..estate.configuration.threads.min(estate.threads.len()) {
+    /// All threads, with their own urgencies. The first of those that wait for locks, which are in no queue: each has the following one as its `next`, the last one
+    /// [`IDLE`].
+    fn inherit_threads(&mut self, estate: &Estate, time: u64) -> ThreadIndex {
+        let mut waits_for_lock = IDLE;
+        let count = estate.configuration.threads.min(estate.threads.len());
+        self.homes[..count].copy_from_slice(&estate.homes[..count]);
+        for number in 0..count {
             let (former, thread) = (&estate.threads[number], number as ThreadIndex);
             if former.state == State::Free {
                 self.threads[number].generation = former.generation;
@@ -250,7 +256,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             if thread == IDLE {
                 continue;
             }
-            self.homes[number] = estate.homes[number];
             if Q::BUDGETS {
                 self.ready.begin(thread, self.homes[number].instance().index(), time);
             }
@@ -263,7 +268,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 State::Ready => self.threads[number].wait = Links::EMPTY,
                 State::Lock => {
                     self.threads[number].wait = Links::EMPTY;
-                    waits_for_lock = true;
+                    self.threads[number].next = waits_for_lock;
+                    waits_for_lock = thread;
                 }
                 State::Semaphore => {
                     self.set_level(former.object, LEVEL_NEVER);
@@ -319,19 +325,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// What locks lend depends on who waits for them: so these are put into their queues at once, with the urgencies that they have through each other.
-    fn inherit_lock_waits(&mut self, estate: &Estate) {
-        let waits = |thread: &Thread| thread.state == State::Lock;
-        for number in 1..estate.configuration.threads.min(estate.threads.len()) {
-            if waits(&self.threads[number]) {
-                self.lend_along_chain(number as ThreadIndex);
-            }
+    fn inherit_lock_waits(&mut self, first: ThreadIndex, estate: &Estate) {
+        let mut thread = first;
+        while thread != IDLE {
+            self.lend_along_chain(thread);
+            thread = self.threads[thread as usize].next;
         }
-        for number in 1..estate.configuration.threads.min(estate.threads.len()) {
-            let thread = number as ThreadIndex;
-            if waits(&self.threads[number]) {
-                let root = self.root_of(thread).map_or(IDLE, |root| *root);
-                self.insert_inherited(root, thread);
-            }
+        thread = first;
+        while thread != IDLE {
+            let root = self.root_of(thread).map_or(IDLE, |root| *root);
+            self.insert_inherited(root, thread);
+            thread = self.threads[thread as usize].next;
         }
         for lock in estate.free_locks.iter_clear(1) {
             let Lock { waiters, owner, .. } = self.locks[lock % LOCKS];
