@@ -188,7 +188,9 @@ fn share(world: &mut World, place: u64, of: &[InstanceId]) -> u64 {
             let (leaf, entry) = table(world);
             let at = directory as usize / 8 + index(address, 1);
             world.tables[at].store(entry, Relaxed);
-            tables::map_over(&world.tables[leaf * 512 + index(address, 0)], page, USER | READ);
+            // The host writes what its guest reads.
+            let rights = USER | READ | if number == HOST { WRITE } else { 0 };
+            tables::map_over(&world.tables[leaf * 512 + index(address, 0)], page, rights);
         }
     }
     address
@@ -217,6 +219,12 @@ fn its_sections_go_with_it_and_those_of_the_host_stay() {
         moves(&world);
         begin(&world, ONE);
         assert_eq!(maps(HOST), [true; 3]);
+        let is_written = |at: u64| world.page(HOST, at).unwrap().1 & WRITE != 0;
+        assert_eq!(
+            [own, both, hosts].map(is_written),
+            [false, true, true],
+            "each as its own has it"
+        );
         assert_eq!(maps(ONE), [false, true, false]);
         moves(&world);
         begin(&world, ONE);
