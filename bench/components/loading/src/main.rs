@@ -27,7 +27,6 @@ cairn::component! {
         threads: Threads,
         kept: Option<Loaded>,
         moving: Option<Loaded>,
-        visiting: Option<Loaded>,
         names: Option<Names>,
         statistics: Option<MemoryStatistics>,
         supervisor: Option<Supervisor>,
@@ -65,15 +64,15 @@ struct Replaced {
 enum Change {
     /// The content of a package.
     Content(&'static str),
-    /// Its place: the one where it is, for another.
-    Place(Location, Location),
+    /// Another place.
+    Place(Location),
 }
 
 /// The first of those that are replaced in place, and of those that move.
 const IN_PLACE: usize = 3;
 const MOVES: usize = 7;
 
-const REPLACED: [Replaced; 11] = [
+const REPLACED: [Replaced; 9] = [
     Replaced {
         benchmark: "replace.pause",
         instance: "kept",
@@ -122,35 +121,19 @@ const REPLACED: [Replaced; 11] = [
     Replaced {
         benchmark: "move.kernel.pause",
         instance: "moving",
-        by: Change::Place(Location::Domain, Location::Kernel),
+        by: Change::Place(Location::Kernel),
         call: call_moving,
     },
     Replaced {
         benchmark: "move.domain.pause",
         instance: "moving",
-        by: Change::Place(Location::Kernel, Location::Domain),
+        by: Change::Place(Location::Domain),
         call: call_moving,
-    },
-    Replaced {
-        benchmark: "move.with.pause",
-        instance: "visiting",
-        by: Change::Place(Location::Domain, Location::With),
-        call: call_visiting,
-    },
-    Replaced {
-        benchmark: "move.home.pause",
-        instance: "visiting",
-        by: Change::Place(Location::With, Location::Domain),
-        call: call_visiting,
     },
 ];
 
 fn call_moving() -> Result<(), Error> {
     imports::MOVING.get().ok_or(Error::NotFound)?.begun().map(drop)
-}
-
-fn call_visiting() -> Result<(), Error> {
-    imports::VISITING.get().ok_or(Error::NotFound)?.begun().map(drop)
 }
 
 /// Calls what is replaced, all the time.
@@ -173,7 +156,7 @@ fn replace(replaced: &Replaced) -> [Stamp; 2] {
     LONGEST.iter().for_each(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
     let done = match replaced.by {
         Change::Content(package) => imports::REPLACEMENT.replace(replaced.instance, package, 1000),
-        Change::Place(_, to) => imports::REPLACEMENT.move_to(replaced.instance, to, 1000),
+        Change::Place(to) => imports::REPLACEMENT.move_to(replaced.instance, to, 1000),
     };
     explained(imports::LOADER, done);
     // Who waited has its turn.
@@ -253,7 +236,10 @@ fn measure_pauses(report: &mut Report, meter: &Meter, which: Range<usize>) {
             let caller = spawn(imports::THREADS, &STACKS[1], call, place as u64, CALLER_PRIORITY);
             let caller = caller.expect("a thread");
             for round in rounds.all() {
-                if let Change::Place(from, _) = replaced.by {
+                if let Change::Place(to) = replaced.by {
+                    // From the other one.
+                    let from =
+                        if to == Location::Kernel { Location::Domain } else { Location::Kernel };
                     match imports::REPLACEMENT.move_to(replaced.instance, from, 1000) {
                         Err(Error::Busy) => 0,
                         moved => explained(imports::LOADER, moved),
