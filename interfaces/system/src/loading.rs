@@ -330,8 +330,8 @@ pub trait InstanceControl {
     /// An instance lives from now on: its first thread starts. `Exhausted`: its parent's quota does not hold its threads, semaphores and
     /// locks; `Dead`: its parent does not live.
     fn begin(&self, instance: InstanceId) -> Result<(), Error>;
-    /// Ends an instance for good, with its children, wherever it is between its making and its end, and returns when nothing is left of
-    /// it. `Busy`: another is connected to it; `NotAllowed`: the system ends with it.
+    /// Ends an instance for good, with those in its domain and their children, wherever it is between its making and its end, and returns when nothing is left of
+    /// them. `Busy`: another is connected to one of them; `NotAllowed`: the system ends with it.
     fn retire(&self, instance: InstanceId) -> Result<(), Error>;
     /// The same of one by its name that `parent` had loaded, or a descendant of it. `NotFound`; `NotAllowed`: it had not.
     fn retire_child(&self, parent: InstanceId, name: &str) -> Result<(), Error>;

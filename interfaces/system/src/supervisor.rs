@@ -9,11 +9,11 @@ pub trait Supervisor {
     fn kill(&self, name: &str) -> Result<(), Error>;
     /// Starts an instance that is dead, or kills it first.
     fn restart(&self, name: &str) -> Result<(), Error>;
-    /// Ends an instance for good, one of the description or one that was loaded, with all that it has loaded: nothing of it is left when
-    /// this comes back. `Busy`: another is connected to it ([`Supervisor::user_of`]); `NotAllowed`: the system ends with it;
-    /// `NotSupported`: it shares its domain, or nobody can silence its devices, or the system cannot make instances.
+    /// Ends an instance for good, one of the description or one that was loaded, with those in its domain and all that they have loaded: nothing of them is left
+    /// when this comes back. `Busy`: another is connected to one of them ([`Supervisor::user_of`]); `NotAllowed`: the system ends with it;
+    /// `NotSupported`: it moves, or nobody can silence its devices, or the system cannot make instances.
     fn retire(&self, name: &str) -> Result<(), Error>;
-    /// The name of an instance whose imports lead to the named one, as text; the value is its length. `NotFound`: there is none, or it
+    /// The name of an instance whose imports lead to the named one, or to one in its domain, as text; the value is its length. `NotFound`: there is none, or it
     /// does not live any more.
     fn user_of(&self, name: &str, text: &mut [u8]) -> Result<usize, Error>;
     /// Describes the next instance from number `number` on as text, `NotFound` behind the last; the

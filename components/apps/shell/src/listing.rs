@@ -7,9 +7,10 @@ use cairn::Error;
 use cairn::InstanceId;
 use cairn::abi::text::plain;
 use cairn::environment::{self, startup};
+use cairn::text::Line;
 use cairn_shell::table::Column::{self, Number, Text};
 use cairn_shell::table::{Row, Uptime};
-use cairn_shell::words::Word;
+use cairn_shell::words::{Word, number};
 use core::fmt::{Result, Write};
 
 /// Longest description of one thing.
@@ -72,6 +73,30 @@ pub fn each_instance(mut take: impl FnMut(u64, &str)) {
         behind,
         |number, text| take(number, text.split(' ').next().unwrap_or("")),
     );
+}
+
+/// The names of all that are in the domain of an instance, and so end with it; none, if there is no such instance.
+pub fn fellows(name: &str) -> Line<LONGEST> {
+    let (mut own, mut names) = (None, Line::new());
+    let each = |take: &mut dyn FnMut(&str, Option<&str>)| {
+        let _ = each(
+            |number, text| imports::SUPERVISOR.describe(number, text),
+            behind,
+            |_, text| {
+                let mut words = text.split(' ');
+                take(words.next().unwrap_or(""), words.next());
+            },
+        );
+    };
+    let domain = |word: Option<&str>| word.and_then(|word| number(word).ok());
+    each(&mut |other, word| own = own.or(domain(word).filter(|_| other == name)));
+    each(&mut |other, word| {
+        if own.is_some() && domain(word) == own {
+            let comma = if names.bytes().is_empty() { "" } else { ", " };
+            let _ = write!(names, "{comma}{other}");
+        }
+    });
+    names
 }
 
 /// Every name that can be opened.

@@ -1,7 +1,7 @@
 //! Components that come and go: loaded from packages, unloaded, replaced and moved.
 
 use crate::screen::Screen;
-use crate::{control, imports, sandbox};
+use crate::{control, imports, listing, sandbox};
 use cairn::Error;
 use cairn::abi::text::plain;
 use cairn::environment::startup;
@@ -141,15 +141,18 @@ fn tell_waited(
     }
 }
 
-/// `unload NAME`, whether it was loaded or the description has it.
+/// `unload NAME`, whether it was loaded or the description has it; with those in its domain.
 pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
     let Some(name) = words.first() else { return Ok(()) };
-    if control::carries_terminal(name) {
-        return writeln!(screen, "error: without `{}` nobody could type any more", name.as_str());
+    let fellows = listing::fellows(name);
+    let mut names = fellows.text().split(", ");
+    if let Some(fellow) = names.find(|fellow| control::carries_terminal(fellow)) {
+        return writeln!(screen, "error: without `{fellow}` nobody could type any more");
     }
     match imports::SUPERVISOR.retire(name) {
         Ok(()) => {
-            writeln!(screen, "{} is gone", name.as_str())?;
+            let are = if fellows.text().contains(',') { "are" } else { "is" };
+            writeln!(screen, "{} {are} gone", fellows.text())?;
             sandbox::end_of(name, screen)
         }
         Err(Error::NotFound) => {
@@ -160,7 +163,7 @@ pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
         }
         Err(Error::NotSupported) => writeln!(
             screen,
-            "error: `{}` has devices, shares its domain or moves, or another moves into it, or the supervisor lacks the imports that `parts/loading` gives it",
+            "error: `{}` has devices or moves, or another moves into it, or the supervisor lacks the imports that `parts/loading` gives it",
             name.as_str()
         ),
         Err(Error::Busy) => {
@@ -170,7 +173,7 @@ pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
                     screen,
                     "error: `{}` is connected to `{}`, which has to go first",
                     plain(text.get_mut(..length).unwrap_or(&mut [])),
-                    name.as_str()
+                    fellows.text()
                 ),
                 Err(_) => {
                     writeln!(screen, "error: `{}` still has a device's memory", name.as_str())

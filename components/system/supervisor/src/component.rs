@@ -97,11 +97,12 @@ fn ask_for(instance: InstanceId, what: u8) -> Result<(), Error> {
     }
 }
 
-/// Ends an instance for good; comes back when nothing is left of it.
-fn retire(instance: InstanceId) -> Result<(), Error> {
-    ask_for(instance, RETIRE)?;
+/// Ends an instance for good, with those in its domain; comes back when nothing is left of them.
+fn retire(record: &Instance) -> Result<(), Error> {
+    let leader = record.leader;
+    ask_for(leader, RETIRE)?;
     let mut pause = PAUSE_MICROSECONDS / 10;
-    while state(instance).retires.load(Relaxed) {
+    while state(leader).retires.load(Relaxed) {
         imports::THREADS.sleep_until(now() + ticks(pause))?;
         pause = (pause * 2).min(PAUSE_MICROSECONDS * 10);
     }
@@ -153,14 +154,13 @@ impl interfaces::InstanceControl for Server {
     }
 
     fn retire(&self, instance: InstanceId) -> Result<(), Error> {
-        begun()?.made(instance)?;
-        retire(instance)
+        retire(begun()?.made(instance)?)
     }
 
     fn retire_child(&self, parent: InstanceId, name: ReadWindow<'_>) -> Result<(), Error> {
         let child = named(name)?;
         match begun()?.descends(child, parent) {
-            true => retire(child.number),
+            true => retire(child),
             false => Err(Error::NotAllowed),
         }
     }
@@ -226,7 +226,7 @@ impl interfaces::InstanceControl for Server {
     }
 
     fn retire_made(&self) -> Result<(), Error> {
-        begun()?.made_only().try_for_each(|record| match retire(record.number) {
+        begun()?.made_only().try_for_each(|record| match retire(record) {
             // The worker has come to the end of it.
             Err(Error::NotFound) => Ok(()),
             ended => ended,
@@ -244,11 +244,12 @@ impl interfaces::Supervisor for Server {
     }
 
     fn retire(&self, name: ReadWindow<'_>) -> Result<(), Error> {
-        retire(named(name)?.number)
+        retire(named(name)?)
     }
 
     fn user_of(&self, name: ReadWindow<'_>, text: WriteWindow<'_>) -> Result<usize, Error> {
-        let user = begun()?.user_of(named(name)?)?;
+        let system = begun()?;
+        let user = system.user_of(system.made(named(name)?.leader)?)?;
         text.write(0, name_text(&user.name).as_bytes())
     }
 

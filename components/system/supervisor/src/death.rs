@@ -246,7 +246,10 @@ impl System {
                 true => self.begin(record),
                 false => {}
             },
-            Phase::Retiring => self.retire_some(record),
+            Phase::Retiring => {
+                let leader = self.instance(instance);
+                leader.into_iter().for_each(|leader| self.retire_some(leader));
+            }
         }
     }
 
@@ -327,7 +330,7 @@ impl System {
         if state.away.next(0).is_none() && !is_on_trial && self.fellows(record).any(ends_one) {
             return;
         }
-        let has_children = || !is_on_trial && self.has_children(record.leader);
+        let has_children = || !is_on_trial && self.has_children(record);
         if state.away.next(0).is_none() && !has_children() {
             let has_owner = imports::DEVICES.get().is_some();
             let next = if has_owner { Phase::Quieting } else { Phase::Releasing };

@@ -218,13 +218,13 @@ impl Instances {
         Ok(())
     }
 
-    /// An instance is no more, and nothing that was known of it is of its successor under the number. [`Error::Busy`]: it lives,
-    /// or will, or is not cleaned up yet.
-    pub fn retire_domain(&self, instance: InstanceId) -> Result<(), Error> {
+    /// An instance is no more, and nothing that was known of it is of its successor under the number. [`Error::Busy`]: the leader of those with
+    /// which it ends lives, or will, or is not cleaned up yet.
+    pub fn retire_domain(&self, instance: InstanceId, leader: InstanceId) -> Result<(), Error> {
         let state = self.state(instance);
-        match state.phase() {
-            Phase::Absent => return Err(Error::NotFound),
-            Phase::Retiring => {}
+        match (state.phase(), self.state(leader).phase()) {
+            (Phase::Absent, _) => return Err(Error::NotFound),
+            (_, Phase::Retiring) => {}
             _ => return Err(Error::Busy),
         }
         state.forget();

@@ -52,34 +52,50 @@ impl System {
         if record.essential != 0 || record.run_to_completion != 0 || instance == own {
             return Err(Error::NotAllowed);
         }
-        // Others that live in its domain, and die with it, or move there; what it has in its other place nobody would take back.
-        let is_alone = record.leader == instance
-            && (record.next_fellow, record.other_place) == (InstanceId(0), InstanceId(0))
-            && record.has_guests == 0;
-        if !is_alone || !self.can_silence(instance) || imports::DOMAIN_MEMORY.get().is_none() {
+        // All that live in one domain end together. What one has in its other place nobody would take back, nor what others have that move there.
+        let leader = self.made(record.leader)?;
+        let can_be_silent = self.fellows(leader).all(|fellow| self.can_silence(fellow.number));
+        let moves = |one: &Instance| one.other_place != InstanceId(0) || one.has_guests != 0;
+        let any_moves = self.fellows(leader).any(moves);
+        if any_moves || !can_be_silent || imports::DOMAIN_MEMORY.get().is_none() {
             return Err(Error::NotSupported);
         }
-        match self.user_of(record) {
-            Err(Error::NotFound | Error::BadArgument) => {}
+        match self.user_of(leader) {
+            Err(Error::NotFound) => {}
             Ok(_) => return Err(Error::Busy),
             Err(error) => return Err(error),
         }
-        self.end_for_good(record)
+        self.end_for_good(leader)
     }
 
-    /// An instance that is connected to one, and lives or will; what that one has loaded ends with it, and does not count.
-    pub fn user_of(&self, record: &Instance) -> Result<&'static Instance, Error> {
+    /// An instance that is connected to one of a domain, whose leader this is, and lives or will; what those have loaded ends with them, and does not count, nor
+    /// do they themselves.
+    pub fn user_of(&self, leader: &'static Instance) -> Result<&'static Instance, Error> {
+        let mut users = self.fellows(leader).map(|one| self.user_of_one(one.number, leader));
+        let is_none =
+            |user: &Result<_, Error>| matches!(user, Err(Error::NotFound | Error::BadArgument));
+        users.find(|user| !is_none(user)).unwrap_or(Err(Error::NotFound))
+    }
+
+    /// The same of one of them.
+    fn user_of_one(
+        &self,
+        instance: InstanceId,
+        leader: &'static Instance,
+    ) -> Result<&'static Instance, Error> {
         let portals = imports::DOMAIN_PORTALS.get().ok_or(Error::NotSupported)?;
         let mut from = InstanceId(1);
         loop {
-            let user = self.in_portals(|| portals.user_of(record.number, from))?;
+            let user = self.in_portals(|| portals.user_of(instance, from))?;
             from = InstanceId(user.0 + 1);
             let Ok(user) = self.made(user) else { continue };
             let state = state(user.leader);
             let is_over = matches!(state.phase(), Phase::Absent | Phase::Retiring)
                 || state.retires.load(Relaxed)
                 || state.phase() == Phase::Dead && state.due.load(Relaxed) == u64::MAX;
-            if !is_over && !self.descends(user, record.number) {
+            let mut fellows = self.fellows(leader).map(|fellow| fellow.number);
+            let ends_with = |from| user.number == from || self.descends(user, from);
+            if !is_over && !fellows.any(ends_with) {
                 return Ok(user);
             }
         }
@@ -143,11 +159,11 @@ impl System {
         self.made_only().find(ends).is_some_and(|record| self.end_one(record))
     }
 
-    /// Whether an instance that is dead still has children, which have their quotas from it.
-    pub fn has_children(&self, parent: InstanceId) -> bool {
-        let wanted = state(parent).wanted.load(Relaxed);
+    /// Whether one of a domain that is dead, whose leader this is, still has children, which have their quotas from it.
+    pub fn has_children(&self, leader: &'static Instance) -> bool {
+        let wanted = state(leader.number).wanted.load(Relaxed);
         let mut has_any = false;
-        for child in self.children(parent) {
+        for child in self.fellows(leader).flat_map(|parent| self.children(parent.number)) {
             state(child.number).wanted.fetch_max(wanted, Relaxed);
             has_any = true;
         }
@@ -175,15 +191,15 @@ impl System {
         Ok(())
     }
 
-    /// One step of forgetting an instance that is dead for good.
-    pub fn retire_some(&self, record: &'static Instance) {
-        let (instance, parent) = (record.number, record.parent);
-        let state = state(instance);
-        if self.end_next_child(instance) {
+    /// One step of forgetting a domain that is dead for good, whose leader this is. Each of those that end together is forgotten by one
+    /// manager before the next one begins: as long as a thread may come to one of them all of them are as they were for the rest.
+    pub fn retire_some(&self, leader: &'static Instance) {
+        let state = state(leader.number);
+        if self.fellows(leader).any(|parent| self.end_next_child(parent.number)) {
             return;
         }
         // What is to be told of it has its name.
-        if self.has_children(instance) || tell::is_of(instance) || is_this_content(record) {
+        if self.has_children(leader) || tell::is_of(leader.number) || is_this_content(leader) {
             return state.look.store(now() + ticks(LOOK_MICROSECONDS), Relaxed);
         }
         let (Some(portals), Some(memory)) =
@@ -191,33 +207,46 @@ impl System {
         else {
             return;
         };
-        let cursor = &state.cursor;
-        let step = match cursor.load(Relaxed) {
-            AT_INTERRUPTS => self.retire_interrupts(instance).map(|()| AT_SCHEDULER),
-            AT_SCHEDULER => imports::CONTROL.retire_domain(instance, parent).map(|()| AT_MEMORY),
-            AT_MEMORY => memory.retire(instance).map(|()| {
-                // Whoever waits for it sees this.
-                let _ = INSTANCES.retire_domain(instance);
-                0
-            }),
-            from => match self.in_portals(|| portals.retire_domain(instance, from)) {
-                Ok(0) => Ok(AT_INTERRUPTS),
+        let at = state.cursor.load(Relaxed);
+        let fellow = InstanceId(state.at.load(Relaxed));
+        let Some(record) = self.instance(fellow) else { return };
+        let (first, parent) = (leader.number, record.parent);
+        // What is next: for the same one, or `None`, for the next of them.
+        let step = match at {
+            AT_INTERRUPTS => self.retire_interrupts(fellow).map(|()| None),
+            AT_SCHEDULER => imports::CONTROL.retire_domain(fellow, parent).map(|()| None),
+            AT_MEMORY => {
+                // The others have their page tables in the leader's.
+                let goes = if leader.next_fellow.0 == 0 { first } else { leader.next_fellow };
+                return match memory.retire(goes) {
+                    // Whoever waits for it sees this.
+                    Ok(()) => drop(INSTANCES.retire_domain(goes, first)),
+                    Err(error) => self.look_again(leader, error),
+                };
+            }
+            from => match self.in_portals(|| portals.retire_domain(fellow, from)) {
                 // The loader had not come so far.
-                Err(Error::BadArgument) => Ok(AT_INTERRUPTS),
-                next => next,
+                Ok(0) | Err(Error::BadArgument) => Ok(None),
+                next => next.map(Some),
             },
         };
-        match step {
-            Ok(0) => {}
-            Ok(next) => cursor.store(next, Relaxed),
-            // A thread that came since its death is sent away first, and has the time to leave.
-            Err(error) => {
-                INSTANCES.enter(instance, Phase::Sweeping);
-                state.look.store(now() + ticks(LOOK_MICROSECONDS), Relaxed);
-                if error != Error::Busy {
-                    self.expect("retire", record, Err(error));
-                }
-            }
+        let again = if at < AT_INTERRUPTS { 0 } else { at };
+        let (next, cursor) = match (step, record.next_fellow) {
+            (Ok(Some(next)), _) => (fellow, next),
+            (Ok(None), InstanceId(0)) => (first, at.max(AT_INTERRUPTS - 1) + 1),
+            (Ok(None), next) => (next, again),
+            (Err(error), _) => return self.look_again(leader, error),
+        };
+        state.at.store(next.0, Relaxed);
+        state.cursor.store(cursor, Relaxed);
+    }
+
+    /// A thread that came since its death is sent away first, and has the time to leave.
+    fn look_again(&self, leader: &Instance, error: Error) {
+        INSTANCES.enter(leader.number, Phase::Sweeping);
+        state(leader.number).look.store(now() + ticks(LOOK_MICROSECONDS), Relaxed);
+        if error != Error::Busy {
+            self.expect("retire", leader, Err(error));
         }
     }
 }

@@ -5,7 +5,10 @@ use crate::manager::Manager;
 use crate::numbers::Stage;
 use crate::settled::Settled;
 use crate::tables::{self, OWN};
-use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, PAGE_TABLES, READY_OFFSET, STARTUP_OFFSET};
+use cairn_abi::address::{
+    INSIDE_OFFSET, LEAF_SPAN, PAGE_SIZE, PAGE_TABLES, READY_OFFSET, STARTUP_OFFSET,
+};
+use cairn_abi::domain::FELLOWS_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::loadable::{Entries, Slot, stack_alias};
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
@@ -13,15 +16,15 @@ use cairn_abi::page_table::{index, is_table, table_entry, target};
 use cairn_abi::record::{
     Activation, CONTENT_TEXT, Device, Export, Instance, Interrupt, PagedRange, Portal, Thread,
 };
-use cairn_abi::{Error, InstanceId};
+use cairn_abi::{DomainId, Error, InstanceId, Space};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 impl Manager<'_> {
     /// Takes back what an instance had that is dead and [released](Manager::release), or is not finished. All other components have
-    /// forgotten it, and no device reaches its memory, as for every one that is released. `Busy`: it lives, something of it is left, content is beside its own, or it has children; `NotSupported`: others are
-    /// in its domain or move there, or it moves; `NotAllowed`: the system ends with it.
+    /// forgotten it, and no device reaches its memory, as for every one that is released. Of those that end together the leader goes last. `Busy`: it lives, something of it is left,
+    /// content is beside its own, it has children, or leads others; `NotSupported`: it moves, or others move there; `NotAllowed`: the system ends with it.
     pub fn retire(&self, instance: InstanceId) -> Result<(), Error> {
         let number = self.state.numbers.get(instance)?;
         if number.take(Stage::Made).is_ok() {
@@ -50,7 +53,7 @@ impl Manager<'_> {
         self.take_back(instance)
     }
 
-    /// What never goes, and what does not go alone.
+    /// What never goes, and what does not go yet.
     fn check_can_go(&self, instance: InstanceId) -> Result<(), Error> {
         self.places(instance)?;
         let record = self.record(instance)?;
@@ -61,11 +64,22 @@ impl Manager<'_> {
         if record.other_place() != InstanceId(0) || record.has_guests() != 0 {
             return Err(Error::NotSupported);
         }
-        // Its page table has pages of the other as well.
-        match record.is_alone() {
-            true if self.has_beside(instance) => Err(Error::Busy),
-            true => Ok(()),
-            false => Err(Error::NotSupported),
+        // Its page table has pages of the others as well.
+        let leads = record.leader() == instance && record.next_fellow() != InstanceId(0);
+        if leads || self.has_beside(instance) { Err(Error::Busy) } else { Ok(()) }
+    }
+
+    /// Those in whose domain an instance was are one less.
+    fn leave_fellows(&self, gone: &Instance) {
+        let mut before = self.place(gone.leader).ok();
+        for _ in 1..FELLOWS_MAXIMUM {
+            match before {
+                Some(one) if one.next_fellow() == gone.number => {
+                    return one.set(offset_of!(Instance, next_fellow), gone.next_fellow);
+                }
+                Some(one) => before = self.place(one.next_fellow()).ok(),
+                None => return,
+            }
         }
     }
 
@@ -73,6 +87,7 @@ impl Manager<'_> {
     pub(super) fn take_back(&self, instance: InstanceId) -> Result<(), Error> {
         let (place, slot) = (self.place(instance)?, self.places(instance)?);
         let record = place.read();
+        self.leave_fellows(&record);
         place.set(offset_of!(Instance, number), InstanceId(0));
         tables::set_reachable(self.reach_of(place)?, false);
         for activation in self.record.activations.part(slot.activations) {
@@ -95,7 +110,7 @@ impl Manager<'_> {
             }
         }
         self.forget(instance, &slot);
-        self.clear_place(place, &place.read());
+        self.clear_place(place, &own_of_number(instance, place.read()));
         let number = self.state.numbers.get(instance)?;
         number.pages.store(0, Relaxed);
         if record.parent != InstanceId(0) {
@@ -134,11 +149,13 @@ impl Manager<'_> {
                 entry.store(table_entry(first + leaf * PAGE_SIZE) as i64, Relaxed);
             }
         }
+        // Behind it are devices, which are nobody's.
+        directory.iter().skip(leaves as usize).for_each(|entry| entry.store(0, Relaxed));
         // It is the startup page once more.
         if let Some(ready) = self.tables.find(root, start + READY_OFFSET) {
             ready.store(0, Relaxed);
         }
-        let startup = start + STARTUP_OFFSET;
+        let (startup, inside) = (start + STARTUP_OFFSET, start + INSIDE_OFFSET);
         for leaf in 0..leaves {
             let address = start + leaf * LEAF_SPAN;
             let Some(entries) = self.tables.leaf(root, address) else { continue };
@@ -148,14 +165,19 @@ impl Manager<'_> {
                     continue;
                 }
                 entry.store(0, Relaxed);
-                let is_own = word & OWN != 0 || address + page * PAGE_SIZE == startup;
+                let is_own =
+                    word & OWN != 0 || [startup, inside].contains(&(address + page * PAGE_SIZE));
                 if is_own && !self.is_shared(instance, target(word)) {
                     self.give_frame(target(word), settled);
                 }
             }
         }
-        if record.in_kernel() == 0 {
-            self.clear_views(record)?;
+        match record.in_kernel() {
+            0 if is_led(&record.read(), instance) => {
+                directory.iter().for_each(|entry| entry.store(0, Relaxed));
+            }
+            0 => self.clear_views(record)?,
+            _ => {}
         }
         Ok(())
     }
@@ -256,6 +278,19 @@ impl Manager<'_> {
             ..Instance::new_zeroed()
         });
     }
+}
+
+/// What a number has when its instance has gone: without a page table of its own, nothing in which another could be.
+fn own_of_number(number: InstanceId, record: Instance) -> Instance {
+    match is_led(&record, number) {
+        true => Instance { domain: DomainId(number.0), space: Space::NONE, ..record },
+        false => record,
+    }
+}
+
+/// Whether an instance is in the domain of another, with which it ends.
+fn is_led(record: &Instance, number: InstanceId) -> bool {
+    ![InstanceId(0), number].contains(&record.leader)
 }
 
 fn clear<T: Fixed + FromBytes + IntoBytes + Immutable>(table: Table<T>, entries: Entries) {

@@ -1,8 +1,9 @@
 //! Instances of the description go for good.
 
 use super::*;
-use crate::tests::behind;
+use crate::tests::{behind, data};
 use cairn_abi::domain::client_row;
+use cairn_abi::{DomainId, Space};
 
 #[test]
 fn an_instance_of_the_description_goes_too() {
@@ -57,9 +58,49 @@ fn who_ends_the_system_or_has_devices_or_fellows_stays() {
     assert_eq!(change(&|one| one.essential = 1), Err(Error::NotAllowed));
     let completes = |one: &mut Instance| (one.essential, one.run_to_completion) = (0, 1);
     assert_eq!(change(&completes), Err(Error::NotAllowed));
-    let follows = |one: &mut Instance| (one.run_to_completion, one.leader) = (0, ONE);
-    assert_eq!(change(&follows), Err(Error::NotSupported));
-    let leads = |one: &mut Instance| (one.leader, one.next_fellow) = (TWO, ONE);
-    assert_eq!(change(&leads), Err(Error::NotSupported));
+    let moves = |one: &mut Instance| (one.run_to_completion, one.other_place) = (0, ONE);
+    assert_eq!(change(&moves), Err(Error::NotSupported));
+    let leads = |one: &mut Instance| (one.other_place, one.next_fellow) = (InstanceId(0), ONE);
+    assert_eq!(change(&leads), Err(Error::Busy));
     assert_eq!(change(&|one| one.next_fellow = InstanceId(0)), Ok(()));
+}
+
+#[test]
+fn of_those_that_end_together_the_leader_goes_last_and_nothing_of_the_others_is_left_in_its_page_table()
+ {
+    let world = World::loading_beside(1);
+    let manager = world.manager();
+    let (free, image) = (world.free(), data(TWO));
+    assert!(world.page(ONE, image).is_some(), "they have one page table");
+    assert_eq!(manager.retire(TWO), Err(Error::Busy), "it lives");
+    for fellow in [ONE, TWO] {
+        manager.kill(fellow).unwrap();
+        steps(|cursor| manager.release(fellow, cursor));
+    }
+    assert_eq!(manager.retire(ONE), Err(Error::Busy), "it leads another");
+    manager.retire(TWO).unwrap();
+    assert_eq!(world.free(), free + 4);
+    assert_eq!(manager.record(ONE).unwrap().next_fellow(), InstanceId(0));
+    let root = manager.root(ONE).unwrap();
+    let leads = |address| manager.tables.find(root, address).is_some();
+    assert_eq!((leads(image), leads(data(ONE))), (false, true));
+    let place = manager.place(TWO).unwrap();
+    assert_eq!((place.space(), place.domain()), (Space::NONE, DomainId(TWO.0)));
+    manager.retire(ONE).unwrap();
+    assert_eq!(world.free(), free + 8);
+}
+
+#[test]
+fn no_device_of_a_driver_that_is_gone_is_left_in_its_page_table() {
+    let world = World::loading(1);
+    let manager = world.manager();
+    let root = manager.root(TWO).unwrap();
+    let directory = manager.tables.to_region(root, region_of(TWO)).unwrap();
+    // A leaf table of devices, behind all that it has of its region.
+    let devices = &directory[(DEVICES_OFFSET / LEAF_SPAN) as usize];
+    devices.store(directory[0].load(Relaxed), Relaxed);
+    manager.kill(TWO).unwrap();
+    steps(|cursor| manager.release(TWO, cursor));
+    manager.retire(TWO).unwrap();
+    assert_eq!(devices.load(Relaxed), 0);
 }

@@ -37,6 +37,21 @@ impl World {
         world
     }
 
+    /// The same, if the second is in the domain of the first.
+    pub(crate) fn loading_beside(children: u16) -> World {
+        let mut world = World::laid_out(2, &[]);
+        world.instances[0].next_fellow = TWO;
+        (world.instances[0].children, world.instances[1].leader) = (children.into(), ONE);
+        (world.instances[1].space, world.instances[1].domain) =
+            (world.instances[0].space, world.instances[0].domain);
+        let entry = index(region_of(TWO), 2);
+        let directory = table_entry(TABLES_PHYSICAL + (LAID_OUT as u64 + 1) * PAGE_SIZE);
+        world.tables[entry].store(directory as i64, Relaxed);
+        extend(&mut world, children);
+        world.manager().begin();
+        world
+    }
+
     /// A machine of one instance, whose other place is the second row.
     pub(crate) fn moving() -> World {
         let mut world = World::laid_out(2, &[]);

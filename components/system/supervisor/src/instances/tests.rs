@@ -13,7 +13,7 @@ fn an_instance_is_there_from_its_adding_to_its_retiring() {
     }
     for instance in [ONE, LAST] {
         assert_eq!(instances.state(instance).phase(), Phase::Absent);
-        assert_eq!(instances.retire_domain(instance), Err(Error::NotFound));
+        assert_eq!(instances.retire_domain(instance, instance), Err(Error::NotFound));
         assert_eq!(instances.add_domain(instance), Ok(()));
         assert!(instances.state(instance).is_alive());
         assert_eq!(instances.add_domain(instance), Err(Error::Busy));
@@ -33,7 +33,7 @@ fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
     for phase in others {
         instances.enter(ONE, phase);
         state.due.store(7, Relaxed);
-        assert_eq!(instances.retire_domain(ONE), Err(Error::Busy), "{phase:?}");
+        assert_eq!(instances.retire_domain(ONE, ONE), Err(Error::Busy), "{phase:?}");
         let is_dead = matches!(phase, Phase::Dead | Phase::Renewing | Phase::Sweeping);
         let begun = if is_dead { Ok(()) } else { Err(Error::Busy) };
         assert_eq!(instances.retire(ONE), begun, "{phase:?}");
@@ -54,8 +54,8 @@ fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
     state.restarts.store(7, Relaxed);
     state.wanted.store(7, Relaxed);
     state.sleeps.store(true, Relaxed);
-    assert_eq!(instances.retire_domain(ONE), Ok(()));
-    assert_eq!(instances.retire_domain(ONE), Err(Error::NotFound));
+    assert_eq!(instances.retire_domain(ONE, ONE), Ok(()));
+    assert_eq!(instances.retire_domain(ONE, ONE), Err(Error::NotFound));
     assert_eq!(instances.undone().count(), 0);
     assert_eq!(instances.add_domain(ONE), Ok(()));
     let fresh = InstanceState::new();
@@ -63,4 +63,19 @@ fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
     fresh.at.store(ONE.0, Relaxed);
     fresh.due.store(u64::MAX, Relaxed);
     assert_eq!(format!("{state:?}"), format!("{fresh:?}"));
+}
+
+#[test]
+fn who_ends_with_others_is_no_more_when_their_leader_retires() {
+    let instances = Instances::new();
+    let [leader, fellow] = [ONE, LAST];
+    [leader, fellow].into_iter().for_each(|one| instances.add_domain(one).unwrap());
+    assert_eq!(instances.retire_domain(fellow, leader), Err(Error::Busy), "they live");
+    instances.enter(leader, Phase::Dead);
+    assert_eq!(instances.retire_domain(fellow, leader), Err(Error::Busy), "they will");
+    instances.retire(leader).unwrap();
+    assert_eq!(instances.retire_domain(fellow, leader), Ok(()));
+    assert_eq!(instances.add_domain(fellow), Ok(()), "the number is another's");
+    assert_eq!(instances.retire_domain(fellow, fellow), Err(Error::Busy));
+    assert_eq!(instances.retire_domain(leader, leader), Ok(()));
 }
