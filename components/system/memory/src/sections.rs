@@ -12,6 +12,7 @@
 use crate::death::zero;
 use crate::frames::Frames;
 use crate::instances::Instances;
+use crate::instant;
 use crate::manager::Manager;
 use crate::section_word::{Kind, MAPPER, Word};
 use crate::settled::Settled;
@@ -392,13 +393,14 @@ impl Manager<'_> {
         let slot = self.slot(number);
         let section = slot.load();
         slot.mapped.set(instance, false);
-        let leaf =
-            self.root(instance).ok().and_then(|root| self.tables.leaf(root, address(number)));
+        let root = self.root(instance).ok();
+        let leaf = root.and_then(|root| self.tables.leaf(root, address(number)));
+        // Before it is empty: who has the same page table, and lives while this one is dead, may map the section as soon as it is not reached.
+        let table = root.and_then(|root| self.tables.cut(root, address(number)));
+        instant::passes();
         for entry in leaf.unwrap_or(&[]).iter().take(section.pages() as usize) {
             tables::unmap(entry);
         }
-        let root = self.root(instance).ok();
-        let table = root.and_then(|root| self.tables.cut(root, address(number)));
         let settled = self.settle();
         table.into_iter().for_each(|table| self.tables.give(table, settled));
         if section.owner() == instance {

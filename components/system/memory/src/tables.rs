@@ -146,8 +146,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Takes the empty leaf table out that leads to `address`, made at run time.
-    /// Its number goes to [`Tables::give`]. No other thread may be at work below it.
+    /// Takes the leaf table out that leads to `address`, made at run time.
+    /// Its number goes to [`Tables::give`], when it is empty. No other thread may be at work in it.
     pub(crate) fn cut(&self, root: Root, address: u64) -> Option<usize> {
         let directory = self.below(self.entry(root.0, address, ROOT_LEVEL)?)?;
         let entry = self.entry(directory, address, 1)?;

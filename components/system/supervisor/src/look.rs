@@ -4,7 +4,8 @@
 //! may have seen a stack in the middle of a change. What follows from it is safe all the same:
 //! - After an instance has died, no thread executes anything in its domain. So no frame that returns into that is pushed
 //!   any more, but that of the fault of a thread that enters it: the frames only become fewer, and a thread that was once seen
-//!   without them has none for good. Such a look counts only if no other thread has run meanwhile.
+//!   without them has none for good. Such a look counts only if no other thread has run meanwhile. Of two that share a page table
+//!   a thread can go into the other's code, dead or not: it stays in its own domain, and ends with that.
 //! - To unwind a frame that is not there any more is refused, or makes another frame that returns into
 //!   a dead domain return with an error, which it has to do anyway.
 

@@ -2,6 +2,7 @@
 
 use super::successor::{begin, end, first_word};
 use super::*;
+use crate::instant;
 use crate::tests::{behind, data, stack_top};
 use cairn_abi::page_table::{index, table_entry};
 use cairn_abi::startup::{Mapping, Startup};
@@ -164,6 +165,29 @@ fn sections_at_run_time_stay_behind() {
     assert!(world.page(HOST, own).is_none() && world.page(HOST, shared).is_some());
     manager.drop_section(HOST, shared).unwrap();
     assert_eq!(world.free(), free);
+}
+
+/// Its host, which lives, maps the section at the instant at which a dead guest does not reach it any more.
+#[test]
+fn a_death_takes_nothing_that_the_host_maps_meanwhile() {
+    let world: &World = Box::leak(Box::new(World::hosting()));
+    let manager = world.manager();
+    moves(world);
+    begin(world, ONE);
+    let (free, section) = (world.free(), manager.make_section(ONE, 2).unwrap());
+    manager.share(ONE, section, HOST, true).unwrap();
+    // Both have one page table.
+    let page = world.page(HOST, section);
+    instant::next(move || {
+        world.manager().accept(HOST, section).unwrap();
+    });
+    end(world, ONE);
+    assert_eq!(world.page(HOST, section), page, "it is the host's alone now");
+    manager.drop_section(HOST, section).unwrap();
+    assert_eq!(world.free(), free);
+    begin(world, ONE);
+    let other = manager.make_section(ONE, 1).unwrap();
+    assert_eq!(world.page(HOST, other + PAGE_SIZE), None, "its table was empty");
 }
 
 /// Gives page tables the section at a place, in a leaf table of their own.

@@ -44,6 +44,14 @@ pub(super) fn obstacle(system: &System, index: usize, host: usize) -> Option<Obs
             format!("`{}` is in the domain of `{}`", fellow.name, with.name),
         );
     }
+    if let Some(group) = with.stack_group {
+        return because(
+            "an instance that shares its stacks with nobody: these are in its page table",
+            "remove `stack_group` there, or `moves` here",
+            &system.stack_groups[group].name.place,
+            format!("`{}` is in this stack group", with.name),
+        );
+    }
     if *instance.trusted != *with.trusted {
         let trusted = if *instance.trusted { instance } else { with };
         return because(
