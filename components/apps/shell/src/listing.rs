@@ -8,6 +8,8 @@ use cairn::InstanceId;
 use cairn::abi::text::plain;
 use cairn::environment::{self, startup};
 use cairn::text::Line;
+use cairn_abi::descriptor::NAME_SIZE;
+use cairn_abi::domain::FELLOWS_MAXIMUM;
 use cairn_shell::table::Column::{self, Number, Text};
 use cairn_shell::table::{Row, Uptime};
 use cairn_shell::words::{Word, number};
@@ -15,6 +17,8 @@ use core::fmt::{Result, Write};
 
 /// Longest description of one thing.
 const LONGEST: usize = 256;
+/// Names of all instances of a domain, with what is between them.
+const FELLOWS: usize = FELLOWS_MAXIMUM * (NAME_SIZE + ", ".len());
 
 /// Goes through descriptions: `describe` answers the length of a text, and a number, from
 /// which `next` makes the number to ask with next.
@@ -76,7 +80,7 @@ pub fn each_instance(mut take: impl FnMut(u64, &str)) {
 }
 
 /// The names of all that are in the domain of an instance, and so end with it; none, if there is no such instance.
-pub fn fellows(name: &str) -> Line<LONGEST> {
+pub fn fellows(name: &str) -> Line<FELLOWS> {
     let (mut own, mut names) = (None, Line::new());
     let each = |take: &mut dyn FnMut(&str, Option<&str>)| {
         let _ = each(

@@ -153,7 +153,8 @@ pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
         Ok(()) => {
             let are = if fellows.text().contains(',') { "are" } else { "is" };
             writeln!(screen, "{} {are} gone", fellows.text())?;
-            sandbox::end_of(name, screen)
+            let mut names = fellows.text().split(", ");
+            names.try_for_each(|fellow| sandbox::end_of(fellow, screen))
         }
         Err(Error::NotFound) => {
             writeln!(screen, "error: no component `{}`; `ps` lists them all", name.as_str())
