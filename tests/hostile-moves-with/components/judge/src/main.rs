@@ -3,6 +3,9 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod astray;
+mod takers;
+
 use cairn::abi::RegionId;
 use cairn::abi::address::{STARTUP_OFFSET, region};
 use cairn::{Error, environment};
@@ -19,8 +22,12 @@ cairn::component! {
         supervisor: interfaces::Supervisor,
         replacement: interfaces::Replacement,
         loader: interfaces::Loader,
+        memory: interfaces::Memory,
+        usage: interfaces::MemoryStatistics,
         guest: Trouble,
         host: Trouble,
+        left: cairn_test_taker::Taker,
+        right: cairn_test_taker::Taker,
     },
     arguments: { rounds: u64 },
     main: main,
@@ -37,8 +44,8 @@ fn expect<T: PartialEq + Debug>(what: &str, found: T, expected: T) {
     judge::compare(CONSOLE, what, found, expected);
 }
 
-/// What the supervisor says of where an instance is: its domain, and the last words.
-fn place(name: &str) -> (u16, bool) {
+/// What the supervisor says of an instance: its number, its domain, and the last words.
+fn described(name: &str) -> (u64, u16, bool) {
     let mut number = 0;
     loop {
         let mut text = [0; 160];
@@ -47,16 +54,27 @@ fn place(name: &str) -> (u16, bool) {
         let mut words = line.split(' ');
         if words.next() == Some(name) {
             let domain = words.next().and_then(|word| word.parse().ok());
-            return (domain.unwrap_or(0), line.ends_with(" with host"));
+            return (found, domain.unwrap_or(0), line.ends_with(" with host"));
         }
         number = found + 1;
     }
 }
 
+fn place(name: &str) -> (u16, bool) {
+    let (_, domain, is_there) = described(name);
+    (domain, is_there)
+}
+
 fn moves(away: bool) {
+    move_one("guest", away);
+    // It has no state that goes over, and nothing else of its last life.
+    expect("it begins anew", GUEST.count(), Ok(1));
+}
+
+fn move_one(name: &str, away: bool) {
     let moved = match away {
-        true => REPLACEMENT.move_with("guest", "host", LIMIT_MILLISECONDS),
-        false => REPLACEMENT.move_to("guest", Location::Domain, LIMIT_MILLISECONDS),
+        true => REPLACEMENT.move_with(name, "host", LIMIT_MILLISECONDS),
+        false => REPLACEMENT.move_to(name, Location::Domain, LIMIT_MILLISECONDS),
     };
     if moved.is_err() {
         let mut text = [0; 192];
@@ -64,15 +82,17 @@ fn moves(away: bool) {
         say!("hostile-moves-with: {}", core::str::from_utf8(&text[..length]).unwrap_or("?"));
     }
     expect(if away { "it moves" } else { "it comes back" }, moved.map(drop), Ok(()));
-    expect("it is there", place("guest").1, away);
-    // It has no state that goes over, and nothing else of its last life.
-    expect("it begins anew", GUEST.count(), Ok(1));
+    expect("it is there", place(name).1, away);
 }
 
 fn lives(of: TroubleProxy, name: &str) {
+    serves(name, || of.count().is_ok());
+}
+
+fn serves(name: &str, answers: impl Fn() -> bool) {
     // Faults in a row are punished with waiting, which nobody has time for here.
     let _ = SUPERVISOR.restart(name);
-    let serves = judge::wait_until(THREADS, || of.count().is_ok());
+    let serves = judge::wait_until(THREADS, answers);
     expect("it lives again", (name, serves), (name, true));
 }
 
@@ -114,8 +134,8 @@ fn dies((of, name): (TroubleProxy, &str), other: TroubleProxy) {
 fn main() {
     let section = environment::section("table").expect("the description has a section `table`");
     section.store(0, 7);
-    let [guests, hosts] =
-        ["guest", "host"].map(|name| region(RegionId(place(name).0)) + STARTUP_OFFSET);
+    let domains = ["guest", "host"].map(|name| place(name).0);
+    let [guests, hosts] = domains.map(|domain| region(RegionId(domain)) + STARTUP_OFFSET);
     let addresses = [guests, hosts, section.address() as u64];
     apart(addresses);
     for round in 0..arguments::rounds() {
@@ -124,16 +144,22 @@ fn main() {
         dies((GUEST, "guest"), HOST);
         dies((HOST, "host"), GUEST);
         together(addresses);
+        if round == 0 {
+            astray::attack(domains);
+        }
         expect("the host stays", SUPERVISOR.retire("host"), Err(Error::NotSupported));
         if round == 1 {
-            let calls = GUEST.count().unwrap_or(0);
-            let replaced = REPLACEMENT.replace("host", "other", LIMIT_MILLISECONDS);
-            expect("the host is replaced", replaced.map(drop), Ok(()));
-            expect("the guest goes on", GUEST.count(), Ok(calls + 1));
-            together(addresses);
+            for _ in 0..2 {
+                let calls = GUEST.count().unwrap_or(0);
+                let replaced = REPLACEMENT.replace("host", "other", LIMIT_MILLISECONDS);
+                expect("the host is replaced", replaced.map(drop), Ok(()));
+                expect("the guest goes on", GUEST.count(), Ok(calls + 1));
+                together(addresses);
+            }
         }
         moves(false);
         apart(addresses);
+        takers::attack();
         say!("hostile-moves-with: round {round}");
     }
     // It comes home while its host is dead, and goes there when that is.
