@@ -5,7 +5,7 @@
 //! its return portal (and the hybrid portals of semaphores), `upcall` what enters a component that
 //! runs to completion without a way back, `fault` what calls a pager for an instruction, `short_circuit` and `device` what does its work itself. Read `pair`
 //! first. `fast_path` has what semaphores do before a call, `float` what users of the floating-point unit do
-//! beside it. They use `code` (the buffer, its labels and holes), `parameters` (the letters) and `frame` (what a
+//! beside it, `space` what two in one page table leave out. They use `code` (the buffer, its labels and holes), `parameters` (the letters) and `frame` (what a
 //! call puts on the invocation stack). `links` has the literals of a pair, which are all that a copy of an existing
 //! portal needs.
 
@@ -19,6 +19,7 @@ mod links;
 mod pair;
 mod parameters;
 mod short_circuit;
+mod space;
 mod upcall;
 
 use crate::plan::{Crossing, SemaphoreOperation};

@@ -3,7 +3,7 @@
 //! | | from one domain to another |
 //! |---|---|
 //! | entry | the `ecall`'s trap, by the index in the caller's table |
-//! | space | the callee's page table; a fence where address-space identifiers do not tell domains apart |
+//! | space | the callee's page table, unless the caller is in it; a fence where address-space identifiers do not tell domains apart |
 //! | stack | the callee's one stack if it runs to completion; the caller's if both share it; else one of the callee's queue |
 //! | state | discarded between two that run to completion; kernel for a caller there; minimal if the caller trusts the callee with it; else partial |
 //! | parameters | memory is copied or mapped, from the caller's region |
@@ -305,6 +305,16 @@ impl Crossing {
     /// The fault that is passed on, if it is one.
     pub fn passed_fault(&self) -> Option<PassedFault> {
         self.behalf.and_then(|behalf| behalf.fault)
+    }
+
+    /// Whether both ends are in one page table, in user mode, as a guest and its host. Who calls on behalf of another is not looked at.
+    pub fn shares_space(&self) -> bool {
+        let (caller, callee) = (&self.caller, &self.callee);
+        let is_user = caller.place == Place::User && callee.place == Place::User;
+        is_user
+            && caller.space == callee.space
+            && caller.space != Space::NONE
+            && self.behalf.is_none()
     }
 
     /// Whether the time of a call is stored in its frame.

@@ -2,7 +2,7 @@
 //! instruction is seen in the diff of `golden/`. `BLESS=1 cargo test -p cairn-portal --test golden` writes
 //! it anew.
 
-use cairn_abi::DomainId;
+use cairn_abi::{DomainId, Space};
 use cairn_portal::stencil::{ALL, Fill, Form, Hole, Stencil};
 use cairn_portal::{Crossing, End, Float, Specification, generate};
 use std::path::{Path, PathBuf};
@@ -129,6 +129,14 @@ fn crossing_of_users() -> Crossing {
     crossing
 }
 
+/// Between a guest and its host, in one page table.
+fn crossing_in_one_space(asids: bool) -> Crossing {
+    let mut crossing = crossing(asids);
+    let space = Space::new(0x8000_0000, 3);
+    (crossing.caller.space, crossing.callee.space) = (space, space);
+    crossing
+}
+
 /// The code of a call portal, and of its return portal with the abort entry, without the literals
 /// before each. Zeros fill up what lies behind.
 fn whole(name: &str, crossing: &Crossing) -> String {
@@ -156,6 +164,8 @@ fn whole_portals_are_those_that_were_reviewed() {
         compare(&format!("{specification}.txt"), &whole(specification, &crossing(true)));
         compare(&format!("{specification}-one-asid.txt"), &whole(specification, &crossing(false)));
     }
+    compare("npcw-guest.txt", &whole("npcw", &crossing_in_one_space(true)));
+    compare("npcw-guest-one-asid.txt", &whole("npcw", &crossing_in_one_space(false)));
     compare("npci-float.txt", &whole("npci", &crossing_of_users()));
 }
 

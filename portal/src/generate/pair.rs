@@ -14,6 +14,7 @@ use super::parameters::{
     close_windows, limits, on_behalf, parameters, refuse_strangers, refused, scrub_unused,
     value_back,
 };
+use super::space::{fence_windows, stays};
 use super::upcall::discarding;
 use super::{Crossing, GenerateError, Generated, SemaphoreOperation};
 use crate::literal::*;
@@ -254,7 +255,10 @@ fn enter_domain(
     specification: &Specification,
     crossing: &Crossing,
 ) -> Result<usize, GenerateError> {
-    let fence = enter(code, crossing, &stencil::ENTER)?;
+    let fence = match stays(specification, crossing) {
+        true => fence_windows(code, specification, crossing)?,
+        false => enter(code, crossing, &stencil::ENTER)?,
+    };
     code.emit(&stencil::ENTER_ENTRY)?;
     if matches!(specification.state, State::Minimal | State::Discarded) {
         code.leave(1, &stencil::LEAVE_MINIMAL)?;
@@ -338,13 +342,17 @@ fn return_half(
 
     end_float(code, crossing)?;
     fault_back(code, specification, crossing)?;
-    enter_back(code, specification, crossing)?;
+    if !stays(specification, crossing) {
+        enter_back(code, specification, crossing)?;
+    }
     value_back(code, specification, types)?;
     close_windows(code, specification, crossing, |letter| match letter {
         Letter::Write => SERVICE_CLOSE_WRITE,
         _ => SERVICE_CLOSE,
     })?;
     code.label(Label::Finish);
+    // Not before they are closed: what closes them is in the callee's space here.
+    fence_windows(code, specification, crossing)?;
     find_float(code, crossing)?;
     if release {
         code.emit(&stencil::RELEASE)?;

@@ -11,7 +11,7 @@ use cairn_portal::Fences;
 use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_RETURN};
 
 /// Replaces every `sfence.vma` in the nucleus' text by nothing.
-fn without_fences(world: &mut World) {
+pub fn without_fences(world: &mut World) {
     let (address, text) = world.nucleus.parts[0].clone();
     let mut removed = 0;
     for offset in (0..text.len() - 3).step_by(2) {
@@ -25,7 +25,7 @@ fn without_fences(world: &mut World) {
 }
 
 /// How many pages of a window the callee still reaches after the call has ended in this way.
-fn reachable_afterwards(
+pub fn reachable_afterwards(
     world: &mut World,
     kind: &str,
     pages: u64,
@@ -54,7 +54,7 @@ fn reachable_afterwards(
 }
 
 /// The callee faults and is unwound.
-fn fault(world: &mut World) {
+pub fn fault(world: &mut World) {
     world.machine.set(A1, at(SERVER, NOTHING));
     world.machine.program_counter = at(SERVER, LOAD);
     world.cross();
@@ -106,7 +106,7 @@ fn a_window_closed_by_the_dead_entry_cannot_be_reached() {
     assert!(reachable_after_dead_entry(&mut world));
 }
 
-fn reachable_after_dead_entry(world: &mut World) -> bool {
+pub fn reachable_after_dead_entry(world: &mut World) -> bool {
     let outer = world.connect("npi", CLIENT, SERVER);
     let inner = world.connect("npw", SERVER, BACKEND);
     let again = world.connect("npi", CLIENT, BACKEND);

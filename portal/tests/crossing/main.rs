@@ -11,6 +11,7 @@ mod fences;
 mod float;
 mod float_hand_over;
 mod float_mutation;
+mod guests;
 mod hostile;
 mod in_place;
 mod interposed;

@@ -77,6 +77,8 @@ pub struct World {
     next_index: [u64; DOMAINS_END],
     /// Domains that may use the floating-point unit.
     float: [Float; DOMAINS_END],
+    /// The server is a guest in the client's page table.
+    has_guest: bool,
 }
 
 const KERNEL_DATA: u64 = READ | WRITE | GLOBAL | ACCESSED | DIRTY;
@@ -92,6 +94,15 @@ impl World {
     /// A world on a machine with these options, whose path is recorded and whose misaligned accesses trap; portals and
     /// nucleus are made for such `fences`.
     pub fn with(options: Options, fences: Fences, seed: u64) -> World {
+        World::build(options, fences, seed, false)
+    }
+
+    /// The same with the server in the client's page table.
+    pub fn with_guest(options: Options, fences: Fences, seed: u64) -> World {
+        World::build(options, fences, seed, true)
+    }
+
+    fn build(options: Options, fences: Fences, seed: u64, has_guest: bool) -> World {
         let options = Options { record_path: true, traps_misaligned: true, ..options };
         let mut machine = Machine::with(options);
         let mut tables = Tables::new(&mut machine.memory, TABLES_PHYSICAL, TABLES_PAGES);
@@ -115,6 +126,7 @@ impl World {
             short_circuits: vec![],
             next_index: [domain::PORTAL_FIRST_IMPORT as u64; DOMAINS_END],
             float: [Float::OFF; DOMAINS_END],
+            has_guest,
         };
         world.map_kernel();
         for number in 1..DOMAINS_END {
@@ -362,9 +374,11 @@ impl World {
             return number as usize;
         }
         let satp = self.machine.csr.satp;
-        (1..DOMAINS_END)
-            .find(|number| self.spaces[*number].satp() == satp)
-            .unwrap_or_else(|| panic!("satp {satp:#x} is no domain's"))
+        let mut inside = (1..DOMAINS_END).filter(|number| self.spaces[*number].satp() == satp);
+        // Guest and host are told apart by the frame.
+        let table = self.word(self.machine.csr.sscratch.wrapping_add_signed(FRAME_TABLE));
+        let named = inside.clone().find(|number| self.table(*number) == table);
+        named.or(inside.next()).unwrap_or_else(|| panic!("satp {satp:#x} is no domain's"))
     }
 
     /// The word at a kernel or user address, by its physical place.

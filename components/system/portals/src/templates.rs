@@ -26,9 +26,9 @@ const REMEMBERED: usize = 64;
 const RECIPES: usize = 16;
 
 /// Bits of a client in a template's key: what the letters, the index and the rest leave of it.
-const CLIENT_BITS: u32 = 9;
+const CLIENT_BITS: u32 = 8;
 const _: () =
-    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_BITS + CLIENT_BITS + 6 <= 32);
+    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_BITS + CLIENT_BITS + 7 <= 32);
 
 /// Code of a call portal, or of a return portal.
 pub struct Template {
@@ -92,7 +92,8 @@ impl Recipe {
     const NONE: Recipe = Recipe { of: u64::MAX, made: 0, places: Places::NONE };
 
     /// Of what is opened. All objects of an export, semaphores and locks are made alike for all clients of one kind: those in the
-    /// kernel domain have a state of their own, and so have those who use the floating-point unit. What is registered or measured is not remembered.
+    /// kernel domain have a state of their own, and so have those who use the floating-point unit, or are in the server's page table. What
+    /// is registered or measured is not remembered.
     pub fn of(kind: Kind, specification: &Specification, crossing: &Crossing) -> Recipe {
         let ends = (specification.stack as u64) << 2 | specification.state as u64;
         let of = match kind {
@@ -103,7 +104,8 @@ impl Recipe {
         };
         let of = of << 1 | u64::from(crossing.counter != 0);
         let of = of | u64::from(crossing.is_limited()) << 36;
-        // What is opened says who the callee is.
+        // What is opened says who the callee is, but not in which of two places.
+        let ends = ends | u64::from(crossing.shares_space()) << 4;
         let caller = ends << 40 | u64::from(crossing.caller.float.0) << 48;
         Recipe { of: caller | of, ..Recipe::NONE }
     }
@@ -138,7 +140,7 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     let stamps = u32::from(crossing.stamps());
     let of_ends = ends(crossing) << 1 | stamps;
     if let Half::Back(shape) = half {
-        return u128::from(shape) << 6 | u128::from(of_ends << 1 | 1);
+        return u128::from(shape) << 7 | u128::from(of_ends << 1 | 1);
     }
     let mut bytes = [0; 16];
     bytes[..LETTERS_SIZE].copy_from_slice(&method.letters);
@@ -156,13 +158,14 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     // These two are in instructions.
     code = code << PORTALS_BITS | if has(letters, b'=') { crossing.index as u32 } else { 0 };
     code = code << CLIENT_BITS | if has(letters, b'a') { crossing.client().0.into() } else { 0 };
-    code = code << 6 | of_ends << 1 | u32::from(crossing.counter != 0);
+    code = code << 7 | of_ends << 1 | u32::from(crossing.counter != 0);
     letters | u128::from(code) << (LETTERS_SIZE * 8)
 }
 
-/// Which ends may use the floating-point unit.
+/// Which ends may use the floating-point unit, and whether both are in one page table.
 fn ends(crossing: &Crossing) -> u32 {
-    u32::from(crossing.caller.float.0) << 2 | u32::from(crossing.callee.float.0)
+    let float = u32::from(crossing.caller.float.0) << 2 | u32::from(crossing.callee.float.0);
+    u32::from(crossing.shares_space()) << 4 | float
 }
 
 /// Which of the remembered places is that of a template.

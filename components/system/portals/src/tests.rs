@@ -431,6 +431,9 @@ fn check_code(machine: &Fake, instance: InstanceId, opened: u64, methods: &[Stri
         if instance == WITH_FLOAT {
             crossing.caller.float = Float::FIRST_USE;
         }
+        let server = machine.meaning(instance, index).unwrap().server;
+        crossing.caller.space = machine.space_of(instance);
+        crossing.callee.space = machine.space_of(server);
         let all = (&specification, &Parameters::NONE);
         let mut words = [0; 1024];
         let size = generate::call(all, None, &crossing, &mut words).unwrap();

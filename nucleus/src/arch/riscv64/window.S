@@ -168,7 +168,8 @@ unmap_\form:
     jr      t5
 
 # The domains' identifiers are all 0: the portal has fenced all domains when it entered the caller's, or will when it
-# enters that of a frame below; until then nothing is looked up in the callee's page table.
+# enters that of a frame below; until then nothing is looked up in the callee's page table. Where caller and callee have
+# the same, the portal fences behind this.
     closing without_asids
     slli    t3, t3, 3
     lla     t4, 1f - 8

@@ -73,6 +73,11 @@ impl World {
     }
 
     pub(super) fn add_domain(&mut self, number: usize) {
+        if self.has_guest && number == SERVER {
+            self.spaces.push(self.spaces[CLIENT]);
+            self.map_domain(number);
+            return self.fill_domain(number);
+        }
         let asid = if self.fences.asids() { number as u16 } else { 0 };
         let space = AddressSpace::new(&mut self.tables, asid);
         for entry in (256..512).map(|entry| entry * 8) {
@@ -83,7 +88,16 @@ impl World {
         if is_kernel(number) {
             return self.fill_domain(number);
         }
+        self.map_domain(number);
+        if number == CLIENT || number == SERVER {
+            let pages = (GROUP_STACK - STACK_GROUPS) / PAGE_SIZE;
+            self.map_new(number, STACK_GROUPS, GROUP_PHYSICAL, pages, USER_DATA);
+        }
+        self.fill_domain(number);
+    }
 
+    /// The memory of a domain in user mode.
+    fn map_domain(&mut self, number: usize) {
         let execute = EXECUTE | USER | ACCESSED | OWN;
         let map = |world: &mut World, offset, pages, flags| {
             world.map_new(number, at(number, offset), physical(at(number, offset)), pages, flags);
@@ -93,11 +107,6 @@ impl World {
         map(self, READ_ONLY, 1, READ | USER | ACCESSED | OWN);
         map(self, EXECUTE_ONLY, 1, execute);
         map(self, STACK - 2 * PAGE_SIZE, 2, OWN_DATA);
-        if number == CLIENT || number == SERVER {
-            let pages = (GROUP_STACK - STACK_GROUPS) / PAGE_SIZE;
-            self.map_new(number, STACK_GROUPS, GROUP_PHYSICAL, pages, USER_DATA);
-        }
-        self.fill_domain(number);
     }
 
     /// The program of a domain, and its block.

@@ -70,6 +70,12 @@ impl Fake {
         fake
     }
 
+    /// The space of an instance, or of a place, whatever the record has there now.
+    pub fn space_of(&self, of: InstanceId) -> Space {
+        let domain = domain_of(of);
+        self.layout.instances.iter().find(|one| one.domain == domain).unwrap().space
+    }
+
     /// The memory manager exchanges what two records say of a place; the server's methods are entered elsewhere then.
     pub fn exchange_places(&mut self, of: InstanceId) {
         let mut instances = self.layout.instances.to_vec();

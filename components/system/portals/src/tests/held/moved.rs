@@ -155,6 +155,30 @@ fn whatever_leads_to_it_leads_where_it_is() {
     }
 }
 
+/// Its host and a client in a page table of its own open the same export in turn; the code is the one's or the other's.
+#[test]
+fn whoever_is_in_its_page_table_has_code_that_stays_there() {
+    let mut world = world_on(Fake::that_moves_to(Some(OTHER)));
+    let methods = ["cii", "c"].map(str::to_string);
+    for round in 0..4 {
+        let is_away = round % 2 == 1;
+        let (host, place) = (world.machine.space_of(OTHER), world.machine.space_of(PLACE));
+        assert_eq!(host, place);
+        let opened = [OTHER, CLIENT, OTHER, HOLDER].map(|of| (of, world.opened(of)));
+        for (of, first) in opened {
+            check_code(&world.machine, of, first as u64, &methods);
+            let to = world.machine.meaning(of, first).unwrap().server;
+            assert_eq!(to, if is_away { PLACE } else { SERVER });
+        }
+        world.moves(SERVER);
+        for (of, first) in opened {
+            check_code(&world.machine, of, first as u64, &methods);
+            let World { machine, manager } = &mut world;
+            manager.close(machine, client(of), first as u64).unwrap();
+        }
+    }
+}
+
 #[test]
 fn what_is_made_meanwhile_is_right_in_both_places() {
     for (starts_away, mut world) in
