@@ -40,18 +40,23 @@ pub trait Loader {
     /// Loads the package of this name as an instance called `name`, a child of the caller: its memory, threads, semaphores and locks
     /// are the caller's as long as it lives. The value is its number. After an error, which [`Loader::explain`] puts into words,
     /// everything is as before.
+    #[waits]
     fn load(&self, caller: Caller, package: &str, name: &str) -> Result<InstanceId, Error>;
     /// The same, but for its beginning: so that others stand between it and whom it calls before it can call. [`Loader::begin`] lets it begin.
+    #[waits]
     fn prepare(&self, caller: Caller, package: &str, name: &str) -> Result<InstanceId, Error>;
     /// What the caller prepared begins. `NotFound`: it did not prepare this, or it has begun.
+    #[waits]
     fn begin(&self, caller: Caller, instance: InstanceId) -> Result<(), Error>;
     /// Ends an instance that the caller or a descendant of it loaded, with all that it has loaded, and takes back what it had. `Busy`:
     /// another is connected to it.
+    #[waits]
     fn unload(&self, caller: Caller, name: &str) -> Result<(), Error>;
     /// Makes a copy of the caller, its child, called `name`, in a private address space: what is the caller's own memory is copied, and
     /// each of its portals leads from the copy to `intercept`, an entry point of the caller's, first, as do those that the copy gets.
     /// Its first thread is at `begins`, with the stack pointer `stack`. `quotas` is a
     /// [`Quotas`](Quotas): a part of the caller's own. The value is its number. [`LoaderProxy::domain_fork`] does it.
+    #[waits]
     fn fork(
         &self,
         caller: Caller,
@@ -62,6 +67,7 @@ pub trait Loader {
         quotas: u64,
     ) -> Result<InstanceId, Error>;
     /// Which step of the caller's last `load`, `fork` or `unload` failed, and why, as text; the value is its length. `NotFound`: none did.
+    #[waits]
     fn explain(&self, caller: Caller, text: &mut [u8]) -> Result<usize, Error>;
 }
 
@@ -74,6 +80,7 @@ pub trait Replacement {
     /// serves. What it exports as [`Successor`] brings its state over. If the new content refuses, dies, or does not serve within so many `milliseconds` in all,
     /// the old goes on with its state. The value is for how long callers waited, in ticks. After an error, which
     /// [`Loader::explain`] puts into words, the old goes on.
+    #[waits]
     fn replace(
         &self,
         caller: Caller,
@@ -83,6 +90,7 @@ pub trait Replacement {
     ) -> Result<u64, Error>;
     /// The instance called `name`, which the description lets move, goes on in another place, as a successor of itself: callers only wait. What it keeps and
     /// what becomes of it if it does not serve there is as with `replace`, and so is the value. After an error it goes on where it was.
+    #[waits]
     fn move_to(
         &self,
         caller: Caller,
@@ -92,6 +100,7 @@ pub trait Replacement {
     ) -> Result<u64, Error>;
     /// The same into the page table of the instance called `other`, of which its description says so: each has its own life, and the two share memory
     /// as long as it is there. [`Location::Domain`] is the way back.
+    #[waits]
     fn move_with(
         &self,
         caller: Caller,
@@ -202,9 +211,11 @@ pub trait DomainMemory {
     /// linked. `VersionMismatch`: it does not serve each export of the instance with the same version, but for those that came with a successor; `NotSupported`: that one runs to
     /// completion, is in the kernel domain or not alone in its domain, has memory for DMA, a range of its own with a pager, or other use of the floating-point unit;
     /// `TooLarge`: there is no room for it in its region, or in the record for what it serves beside; `Busy`: it has a successor already. `in_place`: it is to be beside the
-    /// content of the instance for a while, and has no heap.
+    /// content of the instance for a while, and has no heap. Who is no instance without which the system ends has no threads then,
+    /// but for the caller, which sees to its own.
     fn make_successor(
         &self,
+        caller: Caller,
         parent: InstanceId,
         of: InstanceId,
         head: &[u8],

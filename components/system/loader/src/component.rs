@@ -1,13 +1,13 @@
 //! Entry points.
 
-use super::failure::{Failures, unloading};
-use super::{exchange, fork, load, moving, replace};
+use super::failure::unloading;
+use super::lasting::{self, LASTING, Loads, Prepared};
+use super::{asked, fork, load, moving, replace};
+use cairn::exclusive::Exclusive;
 use cairn::fork::Point;
-use cairn::sync::Mutex;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, InstanceId};
 use cairn_abi::descriptor::NAME_SIZE;
-use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::package::HEAD_MAXIMUM;
 use cairn_interfaces as interfaces;
 
@@ -28,9 +28,10 @@ cairn::component! {
     exports: {
         loader: interfaces::Loader = SERVER,
         replacement: interfaces::Replacement = SERVER,
+        in_place: interfaces::InPlace = SERVER,
     },
     arguments: { keys: PublicKeys = "" },
-    main: exchange::main,
+    main: asked::main,
 }
 
 /// Public keys, of which one has to have signed what a store brings; no text: nobody has to.
@@ -44,38 +45,36 @@ pub use imports::{DOMAIN_MEMORY, DOMAIN_PORTALS, INSTANCES, MEMORY, PACKAGES, PO
 #[repr(C, align(4096))]
 pub struct HeadBytes(pub [u8; HEAD_MAXIMUM]);
 
-/// What one load at a time has.
-struct State {
-    head: HeadBytes,
-    failures: Failures,
-    /// What a life before this one had made and not begun is gone.
-    is_clear: bool,
-    /// Of each instance that was prepared and has not begun whoever prepared it; 0 of others.
-    prepared: Prepared,
-}
-
-type Prepared = [InstanceId; INSTANCES_MAXIMUM];
-
-static STATE: Mutex<State> = Mutex::new(State {
-    head: HeadBytes([0; HEAD_MAXIMUM]),
-    failures: Failures::NONE,
-    is_clear: false,
-    prepared: [InstanceId(0); INSTANCES_MAXIMUM],
-});
+/// Of the one load at a time.
+static HEAD: Exclusive<HeadBytes> = Exclusive::new(HeadBytes([0; HEAD_MAXIMUM]));
 
 fn with<T>(
     caller: Caller,
     body: impl FnOnce(&mut HeadBytes, &mut Prepared) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    exchange::check_asker(caller.0)?;
-    let mut state = STATE.lock()?;
-    exchange::check_calls()?;
-    if !state.is_clear {
+    asked::check_asker(caller.0)?;
+    let mut loads = LASTING.loads.lock()?;
+    asked::check_calls()?;
+    if !loads.is_clear {
         INSTANCES.retire_made()?;
-        state.is_clear = true;
+        loads.is_clear = true;
     }
-    let state = &mut *state;
-    body(&mut state.head, &mut state.prepared).inspect_err(|_| state.failures.keep(caller.0))
+    let Loads { prepared, failures, .. } = &mut *loads;
+    let done = HEAD.with(|head| body(head, prepared));
+    // Who is to call again has not failed.
+    done.inspect_err(|error| {
+        if *error != Error::Moved {
+            failures.keep(caller.0);
+        }
+    })
+}
+
+/// The same of an exchange: the one before is over.
+fn with_settled<T>(
+    caller: Caller,
+    body: impl FnOnce(&mut HeadBytes) -> Result<T, Error>,
+) -> Result<T, Error> {
+    with(caller, |head, _| asked::settled().and_then(|()| body(head)))
 }
 
 /// Loads a package by its name as an instance of a name.
@@ -148,9 +147,9 @@ impl interfaces::Loader for Server {
     }
 
     fn explain(&self, caller: Caller, text: WriteWindow<'_>) -> Result<usize, Error> {
-        exchange::check_asker(caller.0)?;
-        let state = STATE.lock()?;
-        text.write(0, state.failures.of(caller.0)?.bytes())
+        asked::check_asker(caller.0)?;
+        let loads = LASTING.loads.lock()?;
+        text.write(0, loads.failures.of(caller.0)?.bytes())
     }
 }
 
@@ -165,7 +164,10 @@ impl interfaces::Replacement for Server {
         let (mut package_buffer, mut name_buffer) = ([0; NAME_SIZE], [0; NAME_SIZE]);
         let package = package.text(&mut package_buffer)?;
         let name = name.text(&mut name_buffer)?;
-        with(caller, |head, _| replace::replace(head, caller.0, name, package, milliseconds))
+        with_settled(caller, |head| {
+            let again = asked::answer(caller.0, package);
+            again.unwrap_or_else(|| replace::replace(head, caller.0, name, package, milliseconds))
+        })
     }
 
     fn move_to(
@@ -177,7 +179,7 @@ impl interfaces::Replacement for Server {
     ) -> Result<u64, Error> {
         let mut buffer = [0; NAME_SIZE];
         let name = name.text(&mut buffer)?;
-        with(caller, |_, _| moving::move_to(name, to, "", milliseconds))
+        with_settled(caller, |_| moving::move_to(name, to, "", milliseconds))
     }
 
     fn move_with(
@@ -194,6 +196,16 @@ impl interfaces::Replacement for Server {
             return Err(Error::BadArgument);
         }
         let to = interfaces::Location::With;
-        with(caller, |_, _| moving::move_to(name, to, other, milliseconds))
+        with_settled(caller, |_| moving::move_to(name, to, other, milliseconds))
+    }
+}
+
+impl interfaces::InPlace for Server {
+    fn state(&self) -> Result<interfaces::StatePlace, Error> {
+        Ok(lasting::place())
+    }
+
+    fn version(&self, text: WriteWindow<'_>) -> Result<usize, Error> {
+        text.write(0, env!("CARGO_PKG_VERSION").as_bytes())
     }
 }

@@ -1,21 +1,15 @@
-//! The exchange itself, on a thread of the loader's own: callers of any priority wait for it, and whoever asked for it may end meanwhile.
+//! The exchange itself, on the thread that [`super::asked`] has for it.
 
+use super::asked::{How, Job};
 use super::component::{DOMAIN_PORTALS, INSTANCES, PORTALS, THREADS};
-use super::failure::{Text, failed};
+use super::failure::Text;
 use super::load::give_back;
 use cairn::exclusive::Exclusive;
-use cairn::sync::Semaphore;
 use cairn::text::Line;
 use cairn::time::{now, ticks};
-use cairn::{Error, InstanceId, Object};
+use cairn::{Error, Object};
 use cairn_abi::address::PAGE_SIZE;
-use cairn_abi::descriptor::NAME_SIZE;
 use cairn_interfaces::{Exchange, Location, Successor, SuccessorProxy};
-// Relaxed: a mark that says nothing of other memory.
-use core::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU16,
-    Ordering::{Acquire, Relaxed, Release},
-};
 
 /// Most bytes of state.
 const STATE_MAXIMUM: usize = 128 << 10;
@@ -24,59 +18,8 @@ const PART: usize = cairn_abi::address::WINDOW_MAXIMUM as usize;
 /// Between two looks whether the last caller has left.
 const LOOK_MICROSECONDS: u64 = 20;
 
-/// What is asked for.
-pub struct Job {
-    pub(super) instance: InstanceId,
-    pub(super) successor: InstanceId,
-    name: Line<NAME_SIZE>,
-    milliseconds: u64,
-    how: How,
-}
-
-/// What of it is exchanged.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum How {
-    /// Its content, for a package's.
-    Content(Exchange),
-    /// Its place, for its other one.
-    Place(Location),
-}
-
-impl Job {
-    /// The exchange of the content of an instance, or of its place, for that under another number.
-    pub fn new(
-        (instance, successor): (InstanceId, InstanceId),
-        name: &str,
-        milliseconds: u64,
-        how: How,
-    ) -> Job {
-        let name = Line::of(format_args!("{name}"));
-        Job { instance, successor, name, milliseconds, how }
-    }
-}
-
-/// How far the one that is asked for is. Whoever asks is alone, since it has the lock of all loads; so each of the two below is used by it or by
-/// the thread, as this says.
-static STAGE: AtomicU8 = AtomicU8::new(IDLE);
-/// Nothing is asked for: whoever asks may write it.
-const IDLE: u8 = 0;
-/// The thread is to take it.
-const ASKED_FOR: u8 = 1;
-/// The thread is at work.
-const RUNNING: u8 = 2;
-/// What became of it is there, for whoever asked, or, if that has ended, for nobody: then the next may ask.
-const DONE_WITH: u8 = 3;
-static JOB: Exclusive<Option<Job>> = Exclusive::new(None);
-/// What became of it, and why.
-static OUTCOME: Exclusive<(Result<u64, Error>, Text)> = Exclusive::new((Ok(0), Text::new()));
 /// Of the one that is under way: beside it others may load.
-static WHY: Exclusive<Text> = Exclusive::new(Text::new());
-/// The one that is under way is of content in which the loader's other threads would be, since their calls are not held.
-static IN_PLACE: AtomicBool = AtomicBool::new(false);
-/// The instance that is replaced just now, or 0.
-static REPLACED: AtomicU16 = AtomicU16::new(0);
-static ASKED: Semaphore = Semaphore::new(0);
-static DONE: Semaphore = Semaphore::new(0);
+pub(super) static WHY: Exclusive<Text> = Exclusive::new(Text::new());
 
 /// State on its way, in whole pages.
 #[repr(C, align(4096))]
@@ -84,65 +27,17 @@ struct State([u8; STATE_MAXIMUM]);
 static STATE: Exclusive<State> = Exclusive::new(State([0; STATE_MAXIMUM]));
 const _: () = assert!(PART.is_multiple_of(PAGE_SIZE as usize));
 
-/// Has it done, and waits for it. Whoever waits no longer has it done all the same; whichever content is not in use then goes.
-pub fn run(job: Job) -> Result<u64, Error> {
-    if matches!(STAGE.load(Acquire), ASKED_FOR | RUNNING) {
-        job.give_back();
-        return Err(failed(Error::Busy, format_args!("another replacement is under way")));
-    }
-    JOB.with(|place| *place = Some(job));
-    STAGE.store(ASKED_FOR, Release);
-    ASKED.release()?;
-    // One that is done may have been another's, who had ended: the thread says so late.
-    DONE.acquire_until(|| STAGE.load(Acquire) == DONE_WITH)?;
-    let (done, why) = OUTCOME.with(|(done, why)| (*done, core::mem::take(why)));
-    STAGE.store(IDLE, Release);
-    done.map_err(|error| failed(error, format_args!("{}", why.text())))
-}
-
-/// Whether somebody may ask for anything: the content that is replaced or comes must not wait for the end of that.
-pub fn check_asker(asker: InstanceId) -> Result<(), Error> {
-    if REPLACED.load(Relaxed) == asker.0 { Err(Error::Busy) } else { Ok(()) }
-}
-
-/// Whether the loader's other threads may call the managers.
-pub fn check_calls() -> Result<(), Error> {
-    if IN_PLACE.load(Relaxed) { Err(Error::Busy) } else { Ok(()) }
-}
-
-/// The thread.
-pub fn main() {
-    while ASKED.acquire().is_ok() {
-        let Some(job) = JOB.with(Option::take) else { continue };
-        STAGE.store(RUNNING, Release);
-        IN_PLACE.store(job.is_in_place(), Relaxed);
-        REPLACED.store(job.instance.0, Relaxed);
-        let done = match job.how {
-            How::Content(Exchange::Restart) => job.exchange(),
-            How::Content(Exchange::Succession) => job.succeed(),
-            How::Content(Exchange::InPlace) => job.exchange_in_place(),
-            How::Place(to) => job.prepare_place(to).and_then(|()| job.exchange()),
-        };
-        job.give_back();
-        IN_PLACE.store(false, Relaxed);
-        REPLACED.store(0, Relaxed);
-        OUTCOME.with(|outcome| *outcome = (done, WHY.with(core::mem::take)));
-        STAGE.store(DONE_WITH, Release);
-        let _ = DONE.release();
-    }
-}
-
 impl Job {
     pub(super) fn name(&self) -> &str {
         self.name.text()
     }
 
-    fn is_in_place(&self) -> bool {
+    pub(super) fn is_in_place(&self) -> bool {
         self.how == How::Content(Exchange::InPlace)
     }
 
     /// Takes back what is not in use. Both places are the instance's.
-    fn give_back(&self) {
+    pub(super) fn give_back(&self) {
         if let How::Content(_) = self.how {
             give_back(self.successor, self.name());
         }
@@ -172,7 +67,7 @@ impl Job {
     }
 
     /// Does it.
-    fn exchange(&self) -> Result<u64, Error> {
+    pub(super) fn exchange(&self) -> Result<u64, Error> {
         let path = Line::<64>::of(format_args!("{}.successor", self.name()));
         // Who has none has no state.
         let successor = match PORTALS.open_object::<dyn Successor>(path.text()) {
@@ -188,7 +83,7 @@ impl Job {
     }
 
     /// Lets another scheduler take over, or the former go on.
-    fn succeed(&self) -> Result<u64, Error> {
+    pub(super) fn succeed(&self) -> Result<u64, Error> {
         let taken = INSTANCES.exchange(self.instance, self.successor, true, self.until());
         // Nothing is on trial: it has taken over or not.
         INSTANCES.settle(self.instance)?;

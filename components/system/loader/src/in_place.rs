@@ -3,8 +3,8 @@
 //! The successor's content is mapped beside the other, so either can be executed whatever becomes of this, and portals are led from one to the
 //! other. Who cannot wait, because the loader's death could not be served then, may be in both: they have the same state.
 
+use super::asked::Job;
 use super::component::{DOMAIN_MEMORY, DOMAIN_PORTALS, PORTALS};
-use super::exchange::Job;
 use cairn::text::Line;
 use cairn::time::now;
 use cairn::{Error, Object};
@@ -32,7 +32,7 @@ pub fn is_offered(name: &str) -> Result<bool, Error> {
 }
 
 impl Job {
-    /// Does it.
+    /// Does it. The value is for how long callers waited; of the loader's own content since when they do.
     pub fn exchange_in_place(&self) -> Result<u64, Error> {
         let state = open(self.name()).and_then(|state| state.ok_or(Error::NotFound));
         let state = state.map_err(|error| self.failed(error, "its state cannot be kept"))?;
@@ -72,8 +72,13 @@ impl Job {
         let until = self.until();
         self.hold(until)?;
         let began = now();
+        self.call_home();
         let done = self.drain(None, until).and_then(|()| self.change_places((former, new)));
-        let released = DOMAIN_PORTALS.release(self.instance);
+        if self.is_own() && done.is_ok() {
+            // This thread is in the former content: it goes on in the other, and lets callers go on there.
+            return Ok(began);
+        }
+        let released = self.release();
         done.and(released.map(|()| now() - began))
     }
 

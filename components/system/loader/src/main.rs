@@ -7,6 +7,7 @@
 #[cfg(target_os = "none")]
 #[path = ""]
 mod machine {
+    mod asked;
     mod component;
     mod content;
     mod exchange;
@@ -14,6 +15,7 @@ mod machine {
     mod fetch;
     mod fork;
     mod in_place;
+    mod lasting;
     mod load;
     mod moving;
     mod replace;

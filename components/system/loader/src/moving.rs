@@ -1,7 +1,7 @@
 //! A move: an instance is its own successor, in its other place.
 
+use super::asked::{self, How, Job};
 use super::component::{DOMAIN_MEMORY, INSTANCES};
-use super::exchange::{self, How, Job};
 use super::failure::failed;
 use super::replace::MILLISECONDS_MAXIMUM;
 use cairn::Error;
@@ -14,7 +14,7 @@ pub fn move_to(name: &str, to: Location, with: &str, milliseconds: u64) -> Resul
         failed(error, format_args!("cannot move `{name}`: {why}"))
     })?;
     let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
-    exchange::run(Job::new(places, name, milliseconds, How::Place(to)))
+    asked::run(Job::new(places, name, milliseconds, How::Place(to)))
 }
 
 fn words(error: Error, to: Location) -> &'static str {

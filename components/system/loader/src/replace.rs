@@ -1,11 +1,11 @@
 //! The steps of a replacement, up to the exchange: all that can be done while the old content serves.
 
+use super::asked::{self, How, Job};
 use super::component::{DOMAIN_MEMORY, HeadBytes, INSTANCES};
-use super::exchange::{self, How, Job};
 use super::failure::failed;
 use super::in_place;
 use super::load::{Place, Source, connect_imports, fill, give_back, lacking};
-use cairn::{Error, InstanceId};
+use cairn::{Error, InstanceId, environment};
 use cairn_abi::RegionId;
 use cairn_abi::address::region;
 use cairn_interfaces::Exchange;
@@ -36,7 +36,12 @@ pub fn replace(
         failed(error, format_args!("cannot replace `{name}`: {why}"))
     };
     let (instance, how) = INSTANCES.replaceable(name).map_err(refused)?;
-    let how = match (in_place::is_offered(name).map_err(refused)?, how) {
+    let is_own = instance == environment::startup().instance;
+    let is_offered = in_place::is_offered(name).map_err(|error| {
+        let why = "its export `in_place` is not open to the loader";
+        failed(error, format_args!("cannot replace `{name}`: {why}"))
+    })?;
+    let how = match (is_offered, how) {
         (true, _) => Exchange::InPlace,
         (false, Exchange::InPlace) => return Err(refused(Error::NotAllowed)),
         (false, how) => how,
@@ -68,5 +73,6 @@ pub fn replace(
         give_back(number, name);
     })?;
     let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
-    exchange::run(Job::new((instance, number), name, milliseconds, How::Content(how)))
+    let job = Job::new((instance, number), name, milliseconds, How::Content(how));
+    asked::run(if is_own { job.asked_by(parent, package) } else { job })
 }

@@ -39,7 +39,9 @@ pub(super) fn default_stacks(system: &mut System) {
         let connected = clients(system, index);
         let clients = (0..count).filter(|client| {
             let waits = !system.instances[*client].role.is_some_and(Role::runs_to_completion);
-            let may_open = |open: &Open| *client != index && waits && open.allows(*client);
+            // Whoever is open to itself by name asks another content of its own.
+            let is_meant = |open: &Open| *client != index || !matches!(open, Open::Anyone);
+            let may_open = |open: &Open| is_meant(open) && waits && open.allows(*client);
             connected.contains(client) || {
                 // Whoever is connected on a shared stack takes none.
                 let explicit = instance.exports.iter().filter(|export| export.open_place.is_some());

@@ -32,19 +32,18 @@ pub(super) fn check(system: &System, report: &mut Report) {
 /// The first that there is.
 fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     let instance = &system.instances[index];
-    let of_role = |expected| Obstacle {
-        expected,
-        help: "remove this package, or let it replace another instance",
-        place: &instance.name.place,
-        note: format!("it holds the role `{}`", instance.role.map_or("", Role::key)),
-    };
     // These give way while they are in use.
     let gives_way = matches!(instance.role, Some(Role::Scheduler | Role::Interrupts | Role::Idle));
-    if instance.role == Some(Role::Loader) {
-        return Some(of_role("expected another one than who replaces the others"));
-    }
     // Whoever keeps its state in place has no end of its life.
     let in_place = instance.exports.iter().find(|export| *export.name == "in_place");
+    if instance.role == Some(Role::Loader) && in_place.is_none() {
+        return Some(Obstacle {
+            expected: "expected who replaces the others to have an export `in_place`, since it goes on while it is replaced",
+            help: "open its export `in_place` to it, with `longest_call = \"20ms\"`, or remove this package",
+            place: &instance.name.place,
+            note: "it holds the role `loader`".to_owned(),
+        });
+    }
     if *instance.essential && in_place.is_none() && !gives_way {
         return Some(Obstacle {
             expected: "expected an instance without which the system goes on, since its life ends when it is replaced, or one with an export `in_place`",

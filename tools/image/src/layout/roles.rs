@@ -74,7 +74,7 @@ impl Layout<'_> {
         };
         let whole = |area: &Area| (area.physical, area.size);
 
-        let beside = [Role::Idle, Role::ShelfKeeper, Role::Loader];
+        let beside = [Role::Idle, Role::ShelfKeeper];
         for role in Role::ALL.into_iter().filter(|role| !beside.contains(role)) {
             want(role, "record", ROLE_RECORD, record, false);
         }

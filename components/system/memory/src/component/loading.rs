@@ -47,11 +47,13 @@ impl interfaces::DomainMemory for Server {
 
     fn make_successor(
         &self,
+        caller: Caller,
         parent: InstanceId,
         of: InstanceId,
         head: ReadWindow<'_>,
         in_place: bool,
     ) -> Result<(InstanceId, u64), Error> {
+        let in_place = in_place.then_some(caller.0);
         with_head(head, |head| with(|manager| manager.make_successor(parent, of, head, in_place)))
     }
 

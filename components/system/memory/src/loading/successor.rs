@@ -52,14 +52,14 @@ impl<'a> Manager<'a> {
     /// beginning of the instance's region its image begins.
     ///
     /// `VersionMismatch`: it does not serve what the other has always served; `NotSupported`: the content of that one cannot be exchanged;
-    /// `TooLarge`: its region or places do not hold the successor or what that serves beside; `Busy`: it has another successor already. `in_place`: it is to be
+    /// `TooLarge`: its region or places do not hold the successor or what that serves beside; `Busy`: it has another successor already. `in_place`: who asks for one that is to be
     /// [beside](Manager::join) the other.
     pub fn make_successor(
         &self,
         parent: InstanceId,
         of: InstanceId,
         head: &Head,
-        in_place: bool,
+        in_place: Option<InstanceId>,
     ) -> Result<(InstanceId, u64), Error> {
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
@@ -67,11 +67,12 @@ impl<'a> Manager<'a> {
             return Err(Error::VersionMismatch);
         }
         // What it has of its heap another content does not know. Threads of its own would be in its former content when that goes; that those
-        // without which the system ends have none is known.
+        // without which the system ends have none is known, and who asks for its own successor sees to its own.
         let has_threads = record.essential() == 0 && record.read().threads != 0;
-        if in_place && (head.numbers().heap != 0 || has_threads) {
+        if in_place.is_some_and(|by| head.numbers().heap != 0 || has_threads && by != of) {
             return Err(Error::NotSupported);
         }
+        let in_place = in_place.is_some();
         let name = name_of_successor(&record.name());
         let placement = self.place_for(record, head, in_place);
         // Behind is what a pager allocated, which stays.

@@ -115,16 +115,18 @@ fn what_is_no_successor_does_not_join() {
     assert!(read.is_ok());
     let head = head();
     let with_heap = Head::read(&head).unwrap();
-    let refused = manager.make_successor(ONE, number, &with_heap, true);
+    let refused = manager.make_successor(ONE, number, &with_heap, Some(ONE));
     assert_eq!(refused.map(drop), Err(Error::NotSupported), "it would have another heap");
     let other = other();
     let read = Head::read(&other).unwrap();
-    let refused = manager.make_successor(ONE, number, &read, true);
+    let refused = manager.make_successor(ONE, number, &read, Some(ONE));
     assert_eq!(refused.map(drop), Err(Error::NotSupported), "a thread of its own may be in it");
+    let (own, _) = manager.make_successor(ONE, number, &read, Some(number)).unwrap();
+    manager.retire(own).unwrap();
     end_threads(&world, number);
     assert_eq!(manager.join(number), Err(Error::NotFound));
     assert_eq!(manager.join(InstanceId(0)), Err(Error::NotFound));
-    let (next, at) = manager.make_successor(ONE, number, &read, true).unwrap();
+    let (next, at) = manager.make_successor(ONE, number, &read, Some(ONE)).unwrap();
     assert_eq!(manager.join(next), Err(Error::BadArgument), "it is not whole");
     manager.retire(next).unwrap();
     // Something that the instance has got since.

@@ -110,7 +110,7 @@ fn who_has_no_pager_is_not_made() {
     // Nor has a successor one.
     let head = paged("two.pager");
     let number = load_small(&world, ONE, "plain", &head_with(small_parts));
-    let refused = manager.make_successor(ONE, number, &Head::read(&head).unwrap(), false);
+    let refused = manager.make_successor(ONE, number, &Head::read(&head).unwrap(), None);
     assert_eq!(refused, Err(Error::NotSupported));
     unload(&world, number);
 }

@@ -68,7 +68,7 @@ fn who_cannot_take_its_place_is_refused() {
     let head = paged("pager.pages");
     let client = load_small(&world, ONE, "client", &head);
     let make = |of, head: &[u8]| {
-        manager.make_successor(ONE, of, &Head::read(head).unwrap(), false).map(drop)
+        manager.make_successor(ONE, of, &Head::read(head).unwrap(), None).map(drop)
     };
     assert_eq!(make(number, &knows_nothing), Err(Error::NotSupported), "it hands nothing over");
     unload(&world, client);
@@ -89,7 +89,7 @@ fn who_cannot_take_its_place_is_refused() {
         writer.numbers.stack = 3 * PAGE_SIZE;
     });
     let read = Head::read(&more).unwrap();
-    let made = manager.make_successor(ONE, number, &read, false);
+    let made = manager.make_successor(ONE, number, &read, None);
     let finished = made.and_then(|(next, _)| manager.finish(next));
     assert!(finished.is_err(), "{finished:?}");
     unload(&world, client);

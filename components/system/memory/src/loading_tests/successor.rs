@@ -27,7 +27,7 @@ pub(super) fn successor_by(
 ) -> (InstanceId, u64) {
     let manager = world.manager();
     let read = Head::read(head).unwrap();
-    let (number, at) = manager.make_successor(ONE, of, &read, in_place).unwrap();
+    let (number, at) = manager.make_successor(ONE, of, &read, in_place.then_some(ONE)).unwrap();
     let startup = (STARTUP_OFFSET, PAGE_SIZE, CONTENT_CONSTANTS);
     let segments = read.segments().map(|one| (at + one.offset, one.file_size, one.content));
     for (offset, size, content) in segments.chain([startup]) {
@@ -77,7 +77,7 @@ fn a_successor_takes_the_place_of_the_content_and_gives_it_back() {
     let image = start + at;
     assert_eq!(manager.exchange(number, next), Err(Error::Busy), "it lives");
     assert_eq!(
-        manager.make_successor(ONE, number, &Head::read(&head()).unwrap(), false),
+        manager.make_successor(ONE, number, &Head::read(&head()).unwrap(), None),
         Err(Error::Busy),
         "it has one"
     );
@@ -138,7 +138,7 @@ fn a_larger_one_lies_behind_all_that_there_is() {
         (writer.numbers.image_size, writer.numbers.memory) = (100 * PAGE, 16 * PAGE_SIZE);
     });
     let read = Head::read(&larger).unwrap();
-    let (next, at) = manager.make_successor(ONE, number, &read, false).unwrap();
+    let (next, at) = manager.make_successor(ONE, number, &read, None).unwrap();
     let record = manager.record(number).unwrap();
     assert!(at > placement(number, &manager).end());
     manager.retire(next).unwrap();
@@ -164,7 +164,7 @@ fn who_does_not_serve_the_same_is_no_successor() {
     let manager = world.manager();
     let number = loaded(&world);
     let refused = |of: InstanceId, head: &[u8]| {
-        manager.make_successor(ONE, of, &Head::read(head).unwrap(), false).map(drop)
+        manager.make_successor(ONE, of, &Head::read(head).unwrap(), None).map(drop)
     };
     let version = head_with(|writer| writer.exports[0].version += 1);
     assert_eq!(refused(number, &version), Err(Error::VersionMismatch));
@@ -335,7 +335,7 @@ fn who_serves_more_than_there_is_room_for_is_no_successor() {
     exchange(&world, number, &head_serving(&all(1, 0)), false);
     assert_eq!(exports_of(&manager, number).count(), 10);
     let refused = |head: &[u8]| {
-        let refused = manager.make_successor(ONE, THREE, &Head::read(head).unwrap(), false).err();
+        let refused = manager.make_successor(ONE, THREE, &Head::read(head).unwrap(), None).err();
         assert_eq!(refused, Some(Error::TooLarge));
     };
     // Both would have to have more than ten.

@@ -144,7 +144,8 @@ impl Maker {
     ) -> Result<(), Error> {
         let record = self.living(machine, held)?;
         let (in_place, moves) = (purpose == Purpose::InPlace, purpose == Purpose::Move);
-        if holder == held {
+        // Who ends could not release itself.
+        if holder == held && !in_place {
             return Err(Error::BadArgument);
         }
         let layout = machine.layout();

@@ -82,7 +82,10 @@ impl Maker {
                 }
                 Some(place) if place < self.blocks.end_of_used() => {
                     let block = self.blocks.get(place);
-                    self.leads_of_block(machine, server, block).map(&mut each).last().unwrap_or(0)
+                    // What it has to itself is its own content's.
+                    let is_led = block.client != server;
+                    let leads = is_led.then(|| self.leads_of_block(machine, server, block));
+                    leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
                 }
                 Some(_) if at >= wraps + WRAPS_MAXIMUM => {
                     let range = layout.ranges.get(at - wraps - WRAPS_MAXIMUM)?;
@@ -135,7 +138,7 @@ impl Maker {
         server: InstanceId,
         block: &'a Block,
     ) -> impl Iterator<Item = Lead> {
-        let leads = block.is_open() && block.server == server && block.client != server;
+        let leads = block.is_open() && block.server == server;
         let indexes = block.indexes().filter(move |_| leads).enumerate();
         indexes.map(move |(method, index)| {
             let forms = forms(machine, block, method);

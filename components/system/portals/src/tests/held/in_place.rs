@@ -199,3 +199,84 @@ fn the_holders_death_leads_all_where_the_record_says() {
     assert_ne!(world.literal_at(CLIENT, first, LITERAL_QUEUE), stack_queue(HELD_QUEUE));
     assert_eq!(world.machine.released.get(), 1);
 }
+
+/// Who holds itself: a world with a successor of the server, which serves `InPlace`.
+fn with_successor_of_itself() -> World {
+    let mut world = World::with_successor();
+    let layout = &mut world.machine.layout;
+    let mut exports = layout.exports.to_vec();
+    for export in exports.iter_mut().filter(|one| [SERVER, NEXT].contains(&one.instance)) {
+        if export.name == layout.exports[SERVICE].name {
+            export.interface = cairn_abi::descriptor::name("InPlace");
+        }
+    }
+    layout.exports = leak(exports);
+    world
+}
+
+fn hold_itself(world: &mut World) {
+    let World { machine, manager } = world;
+    let refused = manager.begin_hold(machine, client(SERVER), SERVER, Purpose::Successor);
+    assert_eq!(refused, Err(Error::BadArgument), "its life would end");
+    manager.begin_hold(machine, client(SERVER), SERVER, Purpose::InPlace).unwrap();
+    while !manager.hold_step(machine, SERVER, SERVER).unwrap() {}
+}
+
+#[test]
+fn nobody_opens_a_portal_to_itself_but_to_ask_another_content() {
+    let mut world = World::with_successor();
+    let refused = world.manager.open_export(&world.machine, client(SERVER), SERVICE, ANY);
+    assert_eq!(refused, Err(Error::NotAllowed));
+    let mut world = with_successor_of_itself();
+    let [first, own] = [CLIENT, SERVER].map(|of| opened(&mut world, of));
+    let meant = |world: &World, of, index| world.literal_at(of, index, LITERAL_ENTRY);
+    let (before, owns) = (meant(&world, CLIENT, first), meant(&world, SERVER, own));
+    world.manager.lead(&world.machine, SERVER, own as u64, NEXT).unwrap();
+    assert_eq!(meant(&world, SERVER, own), owns + BEHIND);
+    assert_eq!(world.literal_at(SERVER, own, LITERAL_STUB), NEXT_STUB);
+    assert_eq!(meant(&world, CLIENT, first), before);
+    world.manager.lead(&world.machine, SERVER, own as u64, SERVER).unwrap();
+    assert_eq!(meant(&world, SERVER, own), owns);
+}
+
+#[test]
+fn who_holds_itself_goes_on_and_is_led_where_the_record_says() {
+    let mut world = with_successor_of_itself();
+    let [first, own] = [CLIENT, SERVER].map(|of| opened(&mut world, of));
+    let queue = |world: &World, of, index| world.literal_at(of, index, LITERAL_QUEUE);
+    let (before, owns) =
+        (world.literal_at(CLIENT, first, LITERAL_ENTRY), queue(&world, SERVER, own));
+    hold_itself(&mut world);
+    assert_eq!(queue(&world, CLIENT, first), stack_queue(HELD_QUEUE));
+    assert_eq!(queue(&world, SERVER, own), owns, "its own calls go on");
+    // It asks another content, and waits for that.
+    let _inside = world.machine.enter(SERVER, own);
+    assert_eq!(world.manager.is_quiet(&world.machine, SERVER, SERVER), Ok(true));
+    world.keep_state();
+    let World { machine, manager } = &mut world;
+    assert_eq!(manager.relink(machine, SERVER, 0).map(|_| ()), Ok(()));
+    while !manager.release_step(machine, SERVER, SERVER).unwrap() {}
+    assert_eq!(world.literal_at(CLIENT, first, LITERAL_ENTRY), before + BEHIND);
+    assert_ne!(queue(&world, CLIENT, first), stack_queue(HELD_QUEUE));
+    assert_eq!(world.machine.released.get(), 1);
+}
+
+#[test]
+fn the_death_of_who_holds_itself_lets_callers_go_on() {
+    for is_kept in [false, true] {
+        let mut world = with_successor_of_itself();
+        let [first, own] = [CLIENT, SERVER].map(|of| opened(&mut world, of));
+        let before = world.literal_at(CLIENT, first, LITERAL_ENTRY);
+        world.manager.lead(&world.machine, SERVER, own as u64, NEXT).unwrap();
+        hold_itself(&mut world);
+        if is_kept {
+            world.keep_state();
+        }
+        world.machine.set_alive(SERVER, false);
+        world.die(SERVER);
+        let led = before + if is_kept { BEHIND } else { 0 };
+        assert_eq!(world.literal_at(CLIENT, first, LITERAL_ENTRY), led);
+        assert_ne!(world.literal_at(CLIENT, first, LITERAL_QUEUE), stack_queue(HELD_QUEUE));
+        assert_eq!(world.machine.released.get(), 1);
+    }
+}
