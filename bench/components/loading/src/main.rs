@@ -7,7 +7,7 @@
 use cairn::measure::{Mark, Stamp, unused_mark};
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
-use cairn::{Error, environment};
+use cairn::{Error, InstanceId, environment};
 use cairn_bench::{LOADED_NAME, Loaded, Meter, Report, Rounds, explained};
 use cairn_interfaces::{
     Clock, Console, Loader, Location, MemoryStatistics, Names, Portals, Replacement, Supervisor,
@@ -70,9 +70,9 @@ enum Change {
 
 /// The first of those that are replaced in place, and of those that move.
 const IN_PLACE: usize = 3;
-const MOVES: usize = 7;
+const MOVES: usize = 8;
 
-const REPLACED: [Replaced; 9] = [
+const REPLACED: [Replaced; 10] = [
     Replaced {
         benchmark: "replace.pause",
         instance: "kept",
@@ -116,6 +116,15 @@ const REPLACED: [Replaced; 9] = [
         call: || {
             let supervisor = imports::SUPERVISOR.get().ok_or(Error::NotFound)?;
             supervisor.time_ended(environment::startup().instance).map(drop)
+        },
+    },
+    Replaced {
+        benchmark: "replace.loader.pause",
+        instance: "loader",
+        by: Change::Content("loader2"),
+        call: || match imports::LOADER.begin(InstanceId(0)) {
+            Err(Error::NotFound) => Ok(()),
+            begun => begun,
         },
     },
     Replaced {

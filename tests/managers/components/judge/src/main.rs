@@ -37,11 +37,12 @@ const CALLERS: [fn() -> Result<(), Error>; 5] = [open, allocate, publish, look, 
 const PRIORITIES: [u8; CALLERS.len()] = [30, 55, 70, 90, 60];
 const LIMIT_MILLISECONDS: u64 = 200;
 /// Each with a package of its own version, and one of another.
-const MANAGERS: [(&str, [&str; 2]); 4] = [
+const MANAGERS: [(&str, [&str; 2]); 5] = [
     ("names", ["names2", "names1"]),
     ("portals", ["portals2", "portals1"]),
     ("memory", ["memory2", "memory1"]),
     ("supervisor", ["supervisor2", "supervisor1"]),
+    ("loader", ["loader2", "loader1"]),
 ];
 
 static STACKS: [Stack<8192>; CALLERS.len()] = [const { Stack::new() }; CALLERS.len()];

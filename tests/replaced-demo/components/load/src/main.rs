@@ -6,7 +6,7 @@
 use cairn::thread::Stack;
 use cairn::{Error, time};
 use cairn_app_interfaces::Echo;
-use cairn_interfaces::{Clock, Console, Logs, Memory, Packages, Portals, Threads, spawn};
+use cairn_interfaces::{Clock, Console, Loader, Logs, Memory, Packages, Portals, Threads, spawn};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -20,6 +20,7 @@ cairn::component! {
         packages: Packages,
         echo: Echo,
         memory: Memory,
+        loader: Loader,
     },
     exports: { load: Load = SERVER },
     main: main,
@@ -43,8 +44,8 @@ static LOST: AtomicU64 = AtomicU64::new(0);
 static STACKS: [Stack<8192>; CALLERS.len()] = [const { Stack::new() }; CALLERS.len()];
 
 /// Each on a thread of its own.
-const CALLERS: [fn(u64); 4] = [call_all, wait_for_timer, write, manage];
-const PRIORITIES: [u8; 4] = [30, 45, 60, 58];
+const CALLERS: [fn(u64); 5] = [call_all, wait_for_timer, write, manage, load];
+const PRIORITIES: [u8; CALLERS.len()] = [30, 45, 60, 58, 25];
 /// Between two calls.
 const PAUSE_MICROSECONDS: u64 = 300;
 /// So many of them lie between two lines.
@@ -146,6 +147,16 @@ fn manage(caller: u64) {
             (before, pages.load(8))
         });
         count(caller, "pages", pages, |words| *words == (0, 7));
+        pause();
+    }
+}
+
+/// An instance comes and goes.
+fn load(caller: u64) {
+    loop {
+        let loaded = imports::LOADER.load("guest", "fleeting");
+        let ended = loaded.and_then(|_| imports::LOADER.unload("fleeting"));
+        count(caller, "loaded", ended, |()| true);
         pause();
     }
 }
