@@ -134,4 +134,14 @@ impl interfaces::Replacement for Server {
     fn move_to(&self, _: Caller, _: ReadWindow<'_>, _: Location, _: u64) -> Result<u64, Error> {
         Err(Error::NotSupported)
     }
+
+    fn move_with(
+        &self,
+        _: Caller,
+        _: ReadWindow<'_>,
+        _: ReadWindow<'_>,
+        _: u64,
+    ) -> Result<u64, Error> {
+        Err(Error::NotSupported)
+    }
 }
