@@ -27,6 +27,7 @@ cairn::component! {
         threads: Threads,
         kept: Option<Loaded>,
         moving: Option<Loaded>,
+        visiting: Option<Loaded>,
         names: Option<Names>,
         statistics: Option<MemoryStatistics>,
         supervisor: Option<Supervisor>,
@@ -64,15 +65,15 @@ struct Replaced {
 enum Change {
     /// The content of a package.
     Content(&'static str),
-    /// Another place.
-    Place(Location),
+    /// Its place: the one where it is, for another.
+    Place(Location, Location),
 }
 
 /// The first of those that are replaced in place, and of those that move.
 const IN_PLACE: usize = 3;
 const MOVES: usize = 8;
 
-const REPLACED: [Replaced; 10] = [
+const REPLACED: [Replaced; 12] = [
     Replaced {
         benchmark: "replace.pause",
         instance: "kept",
@@ -130,19 +131,35 @@ const REPLACED: [Replaced; 10] = [
     Replaced {
         benchmark: "move.kernel.pause",
         instance: "moving",
-        by: Change::Place(Location::Kernel),
+        by: Change::Place(Location::Domain, Location::Kernel),
         call: call_moving,
     },
     Replaced {
         benchmark: "move.domain.pause",
         instance: "moving",
-        by: Change::Place(Location::Domain),
+        by: Change::Place(Location::Kernel, Location::Domain),
         call: call_moving,
+    },
+    Replaced {
+        benchmark: "move.with.pause",
+        instance: "visiting",
+        by: Change::Place(Location::Domain, Location::With),
+        call: call_visiting,
+    },
+    Replaced {
+        benchmark: "move.home.pause",
+        instance: "visiting",
+        by: Change::Place(Location::With, Location::Domain),
+        call: call_visiting,
     },
 ];
 
 fn call_moving() -> Result<(), Error> {
     imports::MOVING.get().ok_or(Error::NotFound)?.begun().map(drop)
+}
+
+fn call_visiting() -> Result<(), Error> {
+    imports::VISITING.get().ok_or(Error::NotFound)?.begun().map(drop)
 }
 
 /// Calls what is replaced, all the time.
@@ -165,7 +182,10 @@ fn replace(replaced: &Replaced) -> [Stamp; 2] {
     LONGEST.iter().for_each(|mark| Stamp { cycles: 0, instructions: 0 }.store(mark));
     let done = match replaced.by {
         Change::Content(package) => imports::REPLACEMENT.replace(replaced.instance, package, 1000),
-        Change::Place(to) => imports::REPLACEMENT.move_to(replaced.instance, to, 1000),
+        Change::Place(_, Location::With) => {
+            imports::REPLACEMENT.move_with(replaced.instance, "loading", 1000)
+        }
+        Change::Place(_, to) => imports::REPLACEMENT.move_to(replaced.instance, to, 1000),
     };
     explained(imports::LOADER, done);
     // Who waited has its turn.
@@ -245,10 +265,7 @@ fn measure_pauses(report: &mut Report, meter: &Meter, which: Range<usize>) {
             let caller = spawn(imports::THREADS, &STACKS[1], call, place as u64, CALLER_PRIORITY);
             let caller = caller.expect("a thread");
             for round in rounds.all() {
-                if let Change::Place(to) = replaced.by {
-                    // From the other one.
-                    let from =
-                        if to == Location::Kernel { Location::Domain } else { Location::Kernel };
+                if let Change::Place(from, _) = replaced.by {
                     match imports::REPLACEMENT.move_to(replaced.instance, from, 1000) {
                         Err(Error::Busy) => 0,
                         moved => explained(imports::LOADER, moved),
