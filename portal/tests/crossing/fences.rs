@@ -107,23 +107,27 @@ fn a_window_closed_by_the_dead_entry_cannot_be_reached() {
 }
 
 pub fn reachable_after_dead_entry(world: &mut World) -> bool {
-    let outer = world.connect("npi", CLIENT, SERVER);
-    let inner = world.connect("npw", SERVER, BACKEND);
     let again = world.connect("npi", CLIENT, BACKEND);
+    let page = closed_by_dead_entry(world, BACKEND);
+    world.call_any(&again);
+    world.assert_at(BACKEND, ENTRY);
+    world.load(page).is_ok()
+}
+
+/// Client calls server, which dies while its window is open in another; that comes back to the client. A page of the window.
+pub fn closed_by_dead_entry(world: &mut World, other: usize) -> u64 {
+    let outer = world.connect("npi", CLIENT, SERVER);
+    let inner = world.connect("npw", SERVER, other);
     world.call_any(&outer);
     let stack = world.usual_stack(&inner);
     world.call(inner.index, stack, [at(SERVER, DATA), 2 * PAGE_SIZE, 0, 0, 0, 0, 0, 0]);
-    world.assert_at(BACKEND, ENTRY);
-    let window = world.machine.get(A0);
-    world.store(window + PAGE_SIZE, 1).expect("the window is open");
-    let frame = world.machine.csr.sscratch;
-    let dead = world.word(world.word(frame).wrapping_add_signed(LITERAL_RETURN));
-    world.set_word(frame, dead);
+    world.assert_at(other, ENTRY);
+    let page = world.machine.get(A0) + PAGE_SIZE;
+    world.store(page, 1).expect("the window is open");
+    world.mark_dead(world.machine.csr.sscratch);
     world.reply(0, 0);
     world.assert_at(CLIENT, RESUME);
-    world.call_any(&again);
-    world.assert_at(BACKEND, ENTRY);
-    world.load(window + PAGE_SIZE).is_ok()
+    page
 }
 
 /// The refusal of a later parameter closes the windows of earlier ones. The callee never ran, but

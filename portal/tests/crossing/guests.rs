@@ -1,7 +1,7 @@
 //! Calls between two in one page table, a guest and its host: neither half of the portal writes `satp`. What comes from elsewhere, out of
 //! an abort or a dead entry, enters it still. The emulator's hart keeps every translation that no fence names.
 
-use crate::fences::{fault, reachable_afterwards};
+use crate::fences::{closed_by_dead_entry, fault, reachable_afterwards};
 use crate::run::Crossed;
 use crate::world::*;
 use cairn_abi::Space;
@@ -158,18 +158,8 @@ fn a_window_between_guest_and_host_cannot_be_reached_when_it_is_closed() {
 #[test]
 fn a_window_closed_by_the_dead_entry_of_a_guest_cannot_be_reached() {
     for mut world in worlds(76) {
-        let outer = world.connect("npi", CLIENT, SERVER);
-        let inner = world.connect("npw", SERVER, CLIENT);
-        world.call_any(&outer);
-        let stack = world.usual_stack(&inner);
-        world.call(inner.index, stack, [at(SERVER, DATA), 2 * PAGE_SIZE, 0, 0, 0, 0, 0, 0]);
-        world.assert_at(CLIENT, ENTRY);
-        let window = world.machine.get(A0);
-        world.store(window + PAGE_SIZE, 1).expect("the window is open");
-        world.mark_dead(world.machine.csr.sscratch);
-        world.reply(0, 0);
-        world.assert_at(CLIENT, RESUME);
-        assert!(world.load(window + PAGE_SIZE).is_err());
+        let page = closed_by_dead_entry(&mut world, CLIENT);
+        assert!(world.load(page).is_err());
     }
 }
 

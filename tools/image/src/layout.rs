@@ -315,8 +315,8 @@ impl<'a> Layout<'a> {
         let Some(tlb) = self.system.board.tlb else { return Ok(()) };
         let capacity = Capacity::from(tlb);
         let mut report = cairn_description::Report::new();
-        let hosts: Vec<usize> = self.hosts().collect();
-        for index in hosts {
+        let indexes: Vec<usize> = self.with_pages().collect();
+        for index in indexes {
             let instance = &self.system.instances[index];
             let (root, region) = (self.placed[index].root.0, self.placed[index].region);
             let is_chosen = |address: u64| match instance.is_in_kernel() {
@@ -425,9 +425,10 @@ impl<'a> Layout<'a> {
     }
 
     fn check_quotas(&self) -> Result<(), Error> {
-        let placed = (0..self.placed.len()).filter(|index| self.guest(*index).is_none());
-        let reports: Vec<_> =
-            placed.map(|at| (&self.system.instances[at], self.instance_report(at))).collect();
+        let reports: Vec<_> = self
+            .with_pages()
+            .map(|at| (&self.system.instances[at], self.instance_report(at)))
+            .collect();
         quota::check(reports.iter().map(|(one, report)| (*one, report))).map_err(Error::Description)
     }
 }

@@ -71,31 +71,30 @@ pub fn of_portals(error: Error, out: impl FnOnce(&str) -> Result) -> Result {
 
 /// Every instance: its number and its name.
 pub fn each_instance(mut take: impl FnMut(u64, &str)) {
-    // Without the supervisor there are no names to complete.
-    let _ = each(
-        |number, text| imports::SUPERVISOR.describe(number, text),
-        behind,
-        |number, text| take(number, text.split(' ').next().unwrap_or("")),
-    );
+    each_described(|number, text| take(number, text.split(' ').next().unwrap_or("")));
+}
+
+/// Every instance: its number and its description, of words.
+fn each_described(take: impl FnMut(u64, &str)) {
+    // Without the supervisor there is nothing to show, nor to complete.
+    let _ = each(|number, text| imports::SUPERVISOR.describe(number, text), behind, take);
+}
+
+/// Of a description the name, and the number of the domain.
+fn name_and_domain(text: &str) -> Option<(&str, u64)> {
+    let (name, words) = text.split_once(' ')?;
+    Some((name, number(words.split(' ').next()?).ok()?))
 }
 
 /// The names of all that are in the domain of an instance, and so end with it; none, if there is no such instance.
 pub fn fellows(name: &str) -> Line<FELLOWS> {
     let (mut own, mut names) = (None, Line::new());
-    let each = |take: &mut dyn FnMut(&str, Option<&str>)| {
-        let _ = each(
-            |number, text| imports::SUPERVISOR.describe(number, text),
-            behind,
-            |_, text| {
-                let mut words = text.split(' ');
-                take(words.next().unwrap_or(""), words.next());
-            },
-        );
-    };
-    let domain = |word: Option<&str>| word.and_then(|word| number(word).ok());
-    each(&mut |other, word| own = own.or(domain(word).filter(|_| other == name)));
-    each(&mut |other, word| {
-        if own.is_some() && domain(word) == own {
+    each_described(|_, text| match name_and_domain(text) {
+        Some((other, domain)) if other == name => own = own.or(Some(domain)),
+        _ => {}
+    });
+    each_described(|_, text| {
+        if let Some((other, _)) = name_and_domain(text).filter(|(_, domain)| Some(*domain) == own) {
             let comma = if names.bytes().is_empty() { "" } else { ", " };
             let _ = write!(names, "{comma}{other}");
         }

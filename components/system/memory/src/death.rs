@@ -36,7 +36,7 @@ impl<'a> Manager<'a> {
     /// One step of giving back what a dead instance, which no invocation stack names any more, had beside
     /// what the layout gave it. 0 first, then what it answers, until 0.
     ///
-    /// Only its own threads enter anything there, so nothing else is at work on that; who has the same page table is in directories at most.
+    /// Only its own threads enter anything there, so nothing else is at work on that; who has the same page table changes entries of directories only.
     pub fn release(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
         if at == 0 {
             self.account(instance)?.is_succeeded.store(false, Relaxed);

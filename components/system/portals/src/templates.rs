@@ -27,8 +27,11 @@ const RECIPES: usize = 16;
 
 /// Bits of a client in a template's key: what the letters, the index and the rest leave of it.
 const CLIENT_BITS: u32 = 8;
-const _: () =
-    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_BITS + CLIENT_BITS + 7 <= 32);
+/// Bits of what [`ends`] says, of whether times are stored, and of one thing more.
+const END_BITS: u32 = 7;
+const _: () = assert!(
+    INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_BITS + CLIENT_BITS + END_BITS <= 32
+);
 
 /// Code of a call portal, or of a return portal.
 pub struct Template {
@@ -140,7 +143,7 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     let stamps = u32::from(crossing.stamps());
     let of_ends = ends(crossing) << 1 | stamps;
     if let Half::Back(shape) = half {
-        return u128::from(shape) << 7 | u128::from(of_ends << 1 | 1);
+        return u128::from(shape) << END_BITS | u128::from(of_ends << 1 | 1);
     }
     let mut bytes = [0; 16];
     bytes[..LETTERS_SIZE].copy_from_slice(&method.letters);
@@ -158,7 +161,7 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     // These two are in instructions.
     code = code << PORTALS_BITS | if has(letters, b'=') { crossing.index as u32 } else { 0 };
     code = code << CLIENT_BITS | if has(letters, b'a') { crossing.client().0.into() } else { 0 };
-    code = code << 7 | of_ends << 1 | u32::from(crossing.counter != 0);
+    code = code << END_BITS | of_ends << 1 | u32::from(crossing.counter != 0);
     letters | u128::from(code) << (LETTERS_SIZE * 8)
 }
 

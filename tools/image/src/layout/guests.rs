@@ -17,8 +17,8 @@ impl Layout<'_> {
         Some((self.system.identity(index), host))
     }
 
-    /// The instances that are somewhere else than all others.
-    pub(super) fn hosts(&self) -> impl Iterator<Item = usize> + '_ {
+    /// All that have pages of their own: without guests, which are where their own instances are.
+    pub(super) fn with_pages(&self) -> impl Iterator<Item = usize> + '_ {
         self.instances().filter(|index| self.guest(*index).is_none())
     }
 

@@ -393,8 +393,8 @@ impl Layout<'_> {
 
     /// Maps large pages where small ones make some up.
     pub(super) fn merge_pages(&mut self) {
-        let hosts: Vec<usize> = self.hosts().collect();
-        for placed in hosts.into_iter().map(|index| &self.placed[index]) {
+        let indexes: Vec<usize> = self.with_pages().collect();
+        for placed in indexes.into_iter().map(|index| &self.placed[index]) {
             for offset in (0..placed.entries_span).step_by(LEAF_SPAN as usize) {
                 self.tables.merge(&mut self.memory, placed.root, placed.region + offset);
             }

@@ -88,7 +88,7 @@ impl Layout<'_> {
     /// Takes the memory of those that are started by a call out of their page tables, as the memory manager does at a death.
     pub(super) fn put_to_sleep(&mut self) {
         let asleep = |index: &usize| *self.system.instances[*index].on_demand;
-        let asleep: Vec<usize> = self.hosts().filter(asleep).collect();
+        let asleep: Vec<usize> = self.with_pages().filter(asleep).collect();
         for index in asleep {
             let placed = &self.placed[index];
             let is_apart = !self.system.instances[index].is_in_kernel();
@@ -144,7 +144,7 @@ impl Layout<'_> {
                 let used = uses.find(|one| one.section == used.section)?;
                 (self.placed[at].root == root).then_some((at, *used.access))
             };
-            let users: Vec<(usize, Access)> = self.hosts().filter_map(uses).collect();
+            let users: Vec<(usize, Access)> = self.with_pages().filter_map(uses).collect();
             let writable = users.iter().any(|(_, access)| *access == Access::ReadWrite);
             let rights = self.placed[index].reach | READ | if writable { WRITE } else { 0 };
             let address = match self.system.instances[index].is_in_kernel() {
@@ -192,8 +192,8 @@ impl Layout<'_> {
     /// says that it serves, but not yet if callers wait for that.
     pub(super) fn map_startup_pages(&mut self) -> Result<u64, String> {
         let first = self.memory.pages(self.placed.len() as u64);
-        let hosts: Vec<usize> = self.hosts().collect();
-        for index in hosts {
+        let indexes: Vec<usize> = self.with_pages().collect();
+        for index in indexes {
             let physical = first + index as u64 * PAGE_SIZE;
             let places: &[u64] = match self.components[index].descriptor.says_ready {
                 true if !self.callers_wait(index) => &[STARTUP_OFFSET, READY_OFFSET],

@@ -9,7 +9,7 @@ const SYMBOL_NAME_MAXIMUM: usize = 48;
 /// The functions of all components, by address, and their names.
 pub(super) fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
     let (mut symbols, mut names) = (Vec::new(), Vec::new());
-    for index in layout.hosts() {
+    for index in layout.with_pages() {
         for symbol in &layout.components[index].symbols {
             let text = shortened(&symbol.name);
             symbols.push(Symbol {

@@ -347,7 +347,8 @@ fn name_of_successor(of: &Name) -> Name {
     name
 }
 
-fn word(words: &[AtomicI64], offset: usize) -> u64 {
+/// The word at an offset in bytes; 0, if these are fewer.
+pub(super) fn word(words: &[AtomicI64], offset: usize) -> u64 {
     words.get(offset / 8).map_or(0, |word| word.load(Relaxed) as u64)
 }
 

@@ -50,6 +50,16 @@ impl World {
         Ok(())
     }
 
+    /// What the server registers while it runs, opened by the client.
+    fn opened_late(&mut self) -> u64 {
+        let mut methods = [0; 32];
+        methods[8..11].copy_from_slice(b"cii");
+        methods[24..].copy_from_slice(&entry(SERVER, 3).to_le_bytes());
+        let World { machine, manager } = self;
+        manager.register(machine, client(SERVER), "server.late", "*", &methods).unwrap();
+        manager.open_registration(machine, client(CLIENT), REGISTERED, ANY).unwrap()
+    }
+
     fn leave(&mut self, instance: InstanceId) -> Result<usize, Error> {
         let World { machine, manager } = self;
         let (mut next, mut steps) = (manager.leave_domain(machine, instance, 0)?, 1);
@@ -334,12 +344,8 @@ fn what_others_have_of_a_life_with_a_successor_stays() {
     let first = world.opened(CLIENT);
     let numbers: Vec<usize> = (0..40).map(|control| world.numbers(CLIENT, control)).collect();
     let place = world.reserve(CLIENT, SERVER, b"Numbers", b"cii ").unwrap();
-    let mut methods = [0; 32];
-    methods[8..11].copy_from_slice(b"cii");
-    methods[24..].copy_from_slice(&entry(SERVER, 3).to_le_bytes());
+    let late = world.opened_late();
     let World { machine, manager } = &mut world;
-    manager.register(machine, client(SERVER), "server.late", "*", &methods).unwrap();
-    let late = manager.open_registration(machine, client(CLIENT), REGISTERED, ANY).unwrap();
     let opened: Vec<u64> = (0..20)
         .map(|_| manager.open_export(machine, client(SERVER), SERVICE + 3, ANY).unwrap())
         .collect();

@@ -5,10 +5,11 @@
 //! life begins with its content as at the start, as after a death, since these are the pages of the life before.
 
 use crate::live::Entry;
+use crate::loading::successor::word;
 use crate::manager::Manager;
 use crate::tables::{self, Root};
 use cairn_abi::Error;
-use cairn_abi::address::{LEAF_SPAN, SECTION_STRIDE, SECTIONS};
+use cairn_abi::address::{LEAF_SPAN, SECTION_MAXIMUM, SECTION_STRIDE, SECTIONS};
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::record::Instance;
 use cairn_abi::startup::{Mapping, SECTIONS_MAXIMUM, Startup};
@@ -20,7 +21,7 @@ const DOMAIN: usize = offset_of!(Startup, domain);
 const DOMAIN_SHIFT: usize = DOMAIN % 8 * 8;
 
 /// Most leaf tables of a section.
-const LEAVES_MAXIMUM: u64 = cairn_abi::address::SECTION_MAXIMUM / SECTION_STRIDE + 1;
+const LEAVES_MAXIMUM: u64 = SECTION_MAXIMUM / SECTION_STRIDE + 1;
 
 impl<'a> Manager<'a> {
     /// The instance, which is dead, has the page table, domain and table of portals of its other place from now on, and that one its own. All that fails does so
@@ -61,13 +62,12 @@ impl<'a> Manager<'a> {
         roots: (Root, Root),
         mut body: impl FnMut((&AtomicI64, &AtomicI64)),
     ) -> Result<(), Error> {
-        let word = |at: usize| startup.get(at / 8).map_or(0, |word| word.load(Relaxed) as u64);
-        let count = word(offset_of!(Startup, section_count)) >> 32;
+        let count = word(startup, offset_of!(Startup, section_count)) >> 32;
         const _: () = assert!(offset_of!(Startup, section_count) % 8 == 4);
         for place in 0..(count as usize).min(SECTIONS_MAXIMUM) {
             let at = offset_of!(Startup, sections) + place * size_of::<Mapping>();
-            let address = word(at + offset_of!(Mapping, address));
-            let leaves = word(at + offset_of!(Mapping, size)) / SECTION_STRIDE + 1;
+            let address = word(startup, at + offset_of!(Mapping, address));
+            let leaves = word(startup, at + offset_of!(Mapping, size)) / SECTION_STRIDE + 1;
             if !(SECTIONS..SECTIONS_AT_RUN_TIME).contains(&address) {
                 continue;
             }

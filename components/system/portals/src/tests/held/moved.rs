@@ -403,12 +403,8 @@ fn the_death_of_the_holder_leads_all_where_it_is() {
 #[test]
 fn what_ends_with_a_life_ends_with_a_move() {
     for mut world in both() {
-        let mut methods = [0; 32];
-        methods[8..11].copy_from_slice(b"cii");
-        methods[24..].copy_from_slice(&entry(SERVER, 3).to_le_bytes());
+        let late = world.opened_late();
         let World { machine, manager } = &mut world;
-        manager.register(machine, client(SERVER), "server.late", "*", &methods).unwrap();
-        let late = manager.open_registration(machine, client(CLIENT), REGISTERED, ANY).unwrap();
         let own = manager.open_export(machine, client(SERVER), SERVICE + 3, ANY).unwrap();
         let free = world.free();
         world.hold_to_move(SERVER).unwrap();
