@@ -138,7 +138,9 @@ pub struct Head {
     /// The number of the last level that it logs at first.
     pub log_level: u8,
     /// Bytes of the argument string, with which [`Head::argument`] begins.
-    pub argument_length: u32,
+    pub argument_length: u16,
+    /// How far behind [`PORTAL_FIRST_IMPORT`](crate::domain::PORTAL_FIRST_IMPORT) the portals of its imports begin: what those before it in the domain of whom it replaces have.
+    pub portals_before: u16,
     /// The argument string, and behind it the arguments that are text.
     pub argument: Text,
     /// What it calls that range; zeros if it has none.
@@ -166,7 +168,7 @@ pub struct Segment {
 }
 
 /// An interface that the component calls. Its portals are in the component's table directly behind those of the import before it, from
-/// [`PORTAL_FIRST_IMPORT`](crate::domain::PORTAL_FIRST_IMPORT) on.
+/// [`PORTAL_FIRST_IMPORT`](crate::domain::PORTAL_FIRST_IMPORT) and [`Head::portals_before`] on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Import {

@@ -90,7 +90,7 @@ impl<'a> Head<'a> {
     /// What it calls, in its order.
     pub fn imports(&self) -> impl Iterator<Item = Import<'a>> + Clone + use<'a> {
         let head = *self;
-        let mut portal = PORTAL_FIRST_IMPORT;
+        let mut portal = PORTAL_FIRST_IMPORT + usize::from(self.numbers().portals_before);
         entries(self.imports).map(move |import: format::Import| {
             let first = portal;
             let import = Import::new(&head, &import, first);

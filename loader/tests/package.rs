@@ -127,7 +127,7 @@ fn read_all(package: &Package<'_>, size: u64) {
     let is_code = |offset: u64| text.iter().any(|text| text.contains(&offset));
     assert!(is_code(numbers.stub.into()));
     assert!(numbers.main == NONE || is_code(numbers.main.into()));
-    let mut portal = 16;
+    let mut portal = 16 + usize::from(numbers.portals_before);
     for import in head.imports() {
         assert_eq!(import.first_portal, portal);
         assert!(!import.name().is_empty() && !import.interface().is_empty());

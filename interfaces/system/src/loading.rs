@@ -304,8 +304,9 @@ pub trait DomainPortals {
     /// releases; if content has been exchanged in place by then, when nobody is in the former one any more.
     /// `VersionMismatch`: an import of a loaded instance leads to what its successor does not serve.
     /// `Busy`: another is held, or threads that waited for one are about to go on; `Dead`: it does not live. `NotSupported`, and nothing
-    /// is changed: it runs to completion, is in the kernel domain, shares its domain, is a pager, serves the portal
-    /// manager, stands between others and faults, the caller or a copy of it, or some call to it takes no stack of its own. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
+    /// is changed: it runs to completion, is in the kernel domain, serves the portal
+    /// manager, provides the caller with pages, stands between others and faults, the caller or a copy of it, or some call to it takes no stack of its own. Those in its
+    /// domain are held with it, but for their calls to each other; of them none may be a pager or an interposer. Of one that is exchanged `in_place` those do not wait without which the system ends, and it may
     /// be the portal manager, or serve it.
     fn hold(&self, caller: Caller, instance: InstanceId, in_place: bool) -> Result<(), Error>;
     /// The same of an instance whose next life is in its other place, or back, from where it is now: also if that is the kernel domain, where calls that are inside
@@ -349,7 +350,14 @@ pub trait InstanceControl {
     /// The number of an instance that lives, and how its content can be exchanged: [in place](Exchange::InPlace) only if the system ends with it. `Dead`: it does not live;
     /// `NotSupported`: one of its devices reaches memory by itself, and nobody can reset that.
     fn replaceable(&self, name: &str) -> Result<(InstanceId, Exchange), Error>;
-    /// An instance, whose callers wait and of whom none is inside, ends and lives again with the content of its successor; or with its own again,
+    /// One of those in the domain of an instance, which end with it, by its place from 0: its number, and the length of its name. `NotFound`: there are no more.
+    fn fellow(
+        &self,
+        instance: InstanceId,
+        place: u64,
+        name: &mut [u8],
+    ) -> Result<(InstanceId, usize), Error>;
+    /// An instance, whose callers wait and of whom none is inside, ends with those in its domain, which live again as they are, and lives again with the content of its successor; or with its own again,
     /// by the same call; `is_new`: no life was on that content. Comes back when it serves. From now on it is on *trial*: if it dies, it lives again only by this call or
     /// `settle`. `TimedOut`: it does not serve at that time in ticks; `Dead`: it has died since. After any other error it has the content that it had. `Busy`: another is on trial.
     /// A scheduler does not end: another takes over from it. The value is for how many ticks nobody could come in meanwhile, 0 of all others.

@@ -10,7 +10,7 @@ use cairn_abi::descriptor::{
     ARGUMENTS_MAXIMUM, EXPORTS_MAXIMUM, IMPORTS_MAXIMUM, LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE,
     Name, VALUE_WORDS,
 };
-use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_ADDED, PORTALS_MAXIMUM};
+use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_ADDED, PORTALS_DESCRIBED, PORTALS_MAXIMUM};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::log::LEVELS;
 use cairn_abi::memory::SECTIONS_MAXIMUM;
@@ -159,6 +159,11 @@ fn numbers(head: &format::Head) -> Checked {
         ("whether it says when it serves", head.says_ready.into(), 1),
         ("whether callers wait until it serves", head.callers_wait.into(), 1),
         ("its floating point", head.float.into(), FLOAT_START.into()),
+        (
+            "the number of portals before its own",
+            head.portals_before.into(),
+            PORTALS_DESCRIBED as u64,
+        ),
         ("its level of logging", head.log_level.into(), LEVELS.len() as u64 - 1),
     ] {
         within(Part::Head, what, found.into(), 0..=most)?;
@@ -209,7 +214,7 @@ fn entry_points(head: &Head) -> Checked {
 }
 
 fn imports(head: &Head) -> Checked {
-    let mut portal = PORTAL_FIRST_IMPORT;
+    let mut portal = PORTAL_FIRST_IMPORT + usize::from(head.numbers.portals_before);
     for (number, import) in entries::<format::Import>(head.imports).enumerate() {
         let part = Part::Import(number);
         name(part, &import.name)?;

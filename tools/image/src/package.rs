@@ -5,6 +5,7 @@ mod successor;
 use crate::Component;
 use cairn_abi::address::{IMAGE_OFFSET, PAGE_SIZE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name};
+use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_abi::package::{self as format, HEAD_MAXIMUM, NONE, SEGMENTS_MAXIMUM};
 use cairn_abi::record::{
     CONTENT_CONSTANTS, CONTENT_DATA, CONTENT_TEXT, FLOAT_FIRST_USE, FLOAT_OFF, FLOAT_START,
@@ -17,7 +18,7 @@ use cairn_description::model::{Package, Restart};
 use cairn_description::{ConnectedPackage, Error, System, show_size};
 use cairn_loader::interface_text::MethodText;
 use cairn_loader::package::Writer;
-use cairn_loader::{Interface, Rights, Segment};
+use cairn_loader::{Form, Interface, Rights, Segment};
 
 /// What a package that has no table may take beside what it takes from the start.
 const MEMORY_BESIDE: u64 = 64 << 10;
@@ -30,7 +31,9 @@ pub fn package(
     component: &Component,
 ) -> Result<Vec<u8>, Error> {
     let mut writer = Writer::default();
-    segments(&mut writer, component, &system.board)
+    let before = connected.portals_before as u16;
+    writer.numbers.portals_before = before;
+    segments(&mut writer, component, &system.board, before)
         .map_err(|message| no_package(package, message))?;
     imports(&mut writer, connected, component).map_err(|message| no_package(package, message))?;
     exports(&mut writer, package, connected, component);
@@ -69,12 +72,23 @@ fn offset(linked: u64) -> u32 {
     (linked - IMAGE_OFFSET) as u32
 }
 
-fn segments(writer: &mut Writer, component: &Component, board: &Board) -> Result<(), String> {
+/// `portals_before`: of those before it in its domain's table, behind which its own are.
+fn segments(
+    writer: &mut Writer,
+    component: &Component,
+    board: &Board,
+    portals_before: u16,
+) -> Result<(), String> {
     // What the file has at 0 lies so far before the image.
     let before = 0u64.wrapping_sub(IMAGE_OFFSET);
     for segment in &component.segments {
         let mut content = vec![0; segment.size as usize];
         component.fill(segment, before, &mut content);
+        if portals_before != 0 {
+            component.relink(segment, before, &mut content, |call| {
+                Form::Trap(call.portal.map(|index| index_in_table(index, portals_before)))
+            })?;
+        }
         if board.cycle_base.is_some() {
             component.count_by_cycles(segment, &mut content);
         }
@@ -109,6 +123,11 @@ fn segments(writer: &mut Writer, component: &Component, board: &Board) -> Result
     }
 }
 
+/// Where a portal is for which a component was built: those that each table has are where they are.
+fn index_in_table(index: u16, before: u16) -> u16 {
+    if usize::from(index) < PORTAL_FIRST_IMPORT { index } else { index + before }
+}
+
 fn content_of(segment: &Segment) -> u16 {
     match segment.rights {
         Rights::Code => CONTENT_TEXT,
@@ -131,7 +150,7 @@ fn imports(
             return Err(format!("it uses `{module}` without the import `{interface}`"));
         }
     }
-    let mut portal = cairn_abi::domain::PORTAL_FIRST_IMPORT;
+    let mut portal = PORTAL_FIRST_IMPORT;
     for (import, server) in imports.iter().zip(&connected.imports) {
         if import.first_portal != portal {
             return Err(format!(
@@ -217,7 +236,7 @@ fn exports(
 /// The argument string and texts, and the words of the arguments, as a startup page has them.
 fn argument(writer: &mut Writer, package: &Package, connected: &ConnectedPackage) {
     let mut bytes = package.instance.argument.clone().into_bytes();
-    writer.numbers.argument_length = bytes.len() as u32;
+    writer.numbers.argument_length = bytes.len() as u16;
     for value in &connected.arguments {
         writer.values.push(match value {
             Value::Word(word) => *word,

@@ -12,6 +12,7 @@ use cairn::text::Line;
 use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId};
 use cairn_abi::descriptor::NAME_SIZE;
+use cairn_abi::domain::FELLOWS_MAXIMUM;
 use cairn_interfaces::{Exchange, Location};
 // Relaxed: a mark that says nothing of other memory.
 use core::sync::atomic::{
@@ -90,8 +91,8 @@ pub struct Lasting {
     left: Exclusive<Option<(Job, u64)>>,
     /// The one that is under way is of content in which the loader's other threads would be, since their calls are not held.
     in_place: AtomicBool,
-    /// The instance that is replaced just now, or 0.
-    replaced: AtomicU16,
+    /// The instance that is replaced just now, and behind it those that end together; or 0.
+    replaced: [AtomicU16; REPLACED_MAXIMUM],
     asked: Semaphore,
     done: Semaphore,
 }
@@ -105,11 +106,14 @@ impl Lasting {
         answer: Exclusive::new(None),
         left: Exclusive::new(None),
         in_place: AtomicBool::new(false),
-        replaced: AtomicU16::new(0),
+        replaced: [const { AtomicU16::new(0) }; REPLACED_MAXIMUM],
         asked: Semaphore::new(0),
         done: Semaphore::new(0),
     };
 }
+
+/// The instance, and those with which it ends, itself among them.
+const REPLACED_MAXIMUM: usize = 1 + FELLOWS_MAXIMUM;
 
 /// Nothing is asked for: whoever asks may write it.
 const IDLE: u8 = 0;
@@ -172,8 +176,18 @@ pub fn answer(asker: InstanceId, package: &str) -> Option<Result<u64, Error>> {
 
 /// Whether somebody may ask for anything: the content that is replaced or comes must not wait for the end of that.
 pub fn check_asker(asker: InstanceId) -> Result<(), Error> {
-    let replaced = lasting().replaced.load(Relaxed);
-    if replaced == asker.0 { Err(Error::Busy) } else { Ok(()) }
+    let mut all = lasting().replaced.iter();
+    match all.any(|replaced| replaced.load(Relaxed) == asker.0) {
+        true => Err(Error::Busy),
+        false => Ok(()),
+    }
+}
+
+/// An instance is replaced, or ends with who is, which is at the place 0; nobody is, if it is 0.
+pub(super) fn note_replaced(place: usize, instance: InstanceId) {
+    if let Some(replaced) = lasting().replaced.get(place) {
+        replaced.store(instance.0, Relaxed);
+    }
 }
 
 /// Whether the loader's other threads may call the managers. `Moved`: they are to leave, and to call again.
@@ -195,7 +209,7 @@ pub fn settled() -> Result<(), Error> {
 
 /// The thread. It begins anew in each content that the loader gets.
 pub fn main() {
-    let Lasting { job, left, in_place, replaced, asked, .. } = lasting();
+    let Lasting { job, left, in_place, asked, .. } = lasting();
     content::begin();
     loop {
         if let Some((job, began)) = left.with(Option::take) {
@@ -208,7 +222,7 @@ pub fn main() {
         let Some(job) = job.with(Option::take) else { continue };
         enter(RUNNING);
         in_place.store(job.is_in_place() && !job.is_own(), Relaxed);
-        replaced.store(job.instance.0, Relaxed);
+        note_replaced(0, job.instance);
         let done = match job.how {
             How::Content(Exchange::Restart) => job.exchange(),
             How::Content(Exchange::Succession) => job.succeed(),
@@ -250,9 +264,9 @@ impl Job {
     /// It is done, but for what is not in use any more; and whoever asked for it is told.
     fn end(self, done: Result<u64, Error>) {
         self.give_back();
-        let Lasting { outcome, answer, in_place, replaced, done: end, .. } = lasting();
+        let Lasting { outcome, answer, in_place, done: end, .. } = lasting();
         in_place.store(false, Relaxed);
-        replaced.store(0, Relaxed);
+        (0..REPLACED_MAXIMUM).for_each(|place| note_replaced(place, InstanceId(0)));
         let why = WHY.with(core::mem::take);
         match self.asker {
             Some(to) if stage() == FINISHING => {

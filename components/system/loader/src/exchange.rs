@@ -1,22 +1,21 @@
 //! The exchange itself, on the thread that [`super::asked`] has for it.
 
 use super::asked::{How, Job};
-use super::component::{DOMAIN_PORTALS, INSTANCES, PORTALS, THREADS};
+use super::component::{DOMAIN_PORTALS, INSTANCES, THREADS};
 use super::failure::Text;
+use super::fellows::{Failure, Fellows};
 use super::load::give_back;
+use cairn::Error;
 use cairn::exclusive::Exclusive;
 use cairn::text::Line;
 use cairn::time::{now, ticks};
-use cairn::{Error, Object};
 use cairn_abi::address::PAGE_SIZE;
-use cairn_interfaces::{Exchange, Location, Successor, SuccessorProxy};
+use cairn_interfaces::{Exchange, Location};
 
 /// Most bytes of state.
 const STATE_MAXIMUM: usize = 128 << 10;
-/// Bytes that are passed at once, in a window.
-const PART: usize = cairn_abi::address::WINDOW_MAXIMUM as usize;
 /// Between two looks whether the last caller has left.
-const LOOK_MICROSECONDS: u64 = 20;
+pub(super) const LOOK_MICROSECONDS: u64 = 20;
 
 /// Of the one that is under way: beside it others may load.
 pub(super) static WHY: Exclusive<Text> = Exclusive::new(Text::new());
@@ -25,7 +24,7 @@ pub(super) static WHY: Exclusive<Text> = Exclusive::new(Text::new());
 #[repr(C, align(4096))]
 struct State([u8; STATE_MAXIMUM]);
 static STATE: Exclusive<State> = Exclusive::new(State([0; STATE_MAXIMUM]));
-const _: () = assert!(PART.is_multiple_of(PAGE_SIZE as usize));
+const _: () = assert!(STATE_MAXIMUM.is_multiple_of(PAGE_SIZE as usize));
 
 impl Job {
     pub(super) fn name(&self) -> &str {
@@ -56,6 +55,16 @@ impl Job {
         error
     }
 
+    /// The same of one of those that end together.
+    fn failed_of(&self, (of, error): Failure, why: &str) -> Error {
+        match of.text() {
+            of if of == self.name() || of.is_empty() => {
+                self.failed(error, Line::<96>::of(format_args!("it {why}")).text())
+            }
+            of => self.failed(error, Line::<96>::of(format_args!("`{of}` {why}")).text()),
+        }
+    }
+
     /// Gives others the time to leave.
     pub(super) fn pause(&self) -> Result<(), Error> {
         THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))
@@ -68,17 +77,11 @@ impl Job {
 
     /// Does it.
     pub(super) fn exchange(&self) -> Result<u64, Error> {
-        let path = Line::<64>::of(format_args!("{}.successor", self.name()));
-        // Who has none has no state.
-        let successor = match PORTALS.open_object::<dyn Successor>(path.text()) {
-            Ok(successor) => Some(successor),
-            Err(Error::NotFound) => None,
-            Err(error) => return Err(self.failed(error, "its state cannot be taken over")),
-        };
-        let done = self.exchange_by(successor.as_ref());
-        if let Some(successor) = successor {
-            let _ = PORTALS.close(successor.first_portal().into());
-        }
+        let opened = Fellows::open(self.instance);
+        let mut fellows = opened
+            .map_err(|failure| self.failed_of(failure, "does not let its state be taken over"))?;
+        let done = self.exchange_by(&mut fellows);
+        fellows.close();
         done
     }
 
@@ -96,12 +99,13 @@ impl Job {
         })
     }
 
-    /// The same, with what takes its state over.
-    fn exchange_by(&self, successor: Option<&Object<dyn Successor>>) -> Result<u64, Error> {
+    /// The same, with those that end with it.
+    fn exchange_by(&self, fellows: &mut Fellows) -> Result<u64, Error> {
         let until = self.until();
         self.hold(until)?;
         let began = now();
-        let done = self.drain(successor, until).and_then(|()| self.exchange_held(successor, until));
+        let drained = self.drain(Some(fellows), until);
+        let done = drained.and_then(|()| self.exchange_held(fellows, until));
         let waited = DOMAIN_PORTALS.release(self.instance);
         let waited = waited.map(|()| now() - began);
         // Nobody waits for that; behind an error it is settled.
@@ -151,32 +155,29 @@ impl Job {
     }
 
     /// Whether the last caller has left. Who calls from one component in the kernel domain to another needs nothing of the portal manager's.
-    fn is_quiet(&self) -> Result<bool, Error> {
-        let is_quiet = DOMAIN_PORTALS.is_quiet(self.instance)?;
+    fn is_quiet(&self, fellows: Option<&Fellows>) -> Result<bool, Error> {
+        let own = || DOMAIN_PORTALS.is_quiet(self.instance);
+        let is_quiet = fellows.map_or_else(own, Fellows::are_quiet)?;
         match self.how {
             How::Place(Location::Domain) if is_quiet => Ok(!INSTANCES.is_inside(self.instance)?),
             _ => Ok(is_quiet),
         }
     }
 
-    /// Waits until the last caller has left.
-    pub(super) fn drain(
-        &self,
-        successor: Option<&Object<dyn Successor>>,
-        until: u64,
-    ) -> Result<(), Error> {
+    /// Waits until the last caller has left, of those that end with it too.
+    pub(super) fn drain(&self, fellows: Option<&Fellows>, until: u64) -> Result<(), Error> {
         let mut called = false;
-        while !self.is_quiet()? {
+        while !self.is_quiet(fellows)? {
             if now() > until {
-                if let Some(successor) = successor.filter(|_| called) {
-                    let _ = successor.proxy().call_home(false);
+                if let Some(fellows) = fellows.filter(|_| called) {
+                    let _ = fellows.call_home(false);
                 }
                 let why = "a call to it did not come back in time";
                 return Err(self.failed(Error::TimedOut, why));
             }
-            if let Some(successor) = successor.filter(|_| !called) {
-                let home = successor.proxy().call_home(true);
-                home.map_err(|error| self.failed(error, "it does not call its callers home"))?;
+            if let Some(fellows) = fellows.filter(|_| !called) {
+                let home = fellows.call_home(true);
+                home.map_err(|error| self.failed_of(error, "does not call its callers home"))?;
                 called = true;
             }
             self.pause()?;
@@ -184,26 +185,15 @@ impl Job {
         Ok(())
     }
 
-    /// Takes its state over to the other content, and back if that does not serve.
-    fn exchange_held(
-        &self,
-        successor: Option<&Object<dyn Successor>>,
-        until: u64,
-    ) -> Result<(), Error> {
-        let successor = successor.map(Object::proxy);
+    /// Takes the state of all over to the other content, and back if that does not serve.
+    fn exchange_held(&self, fellows: &mut Fellows, until: u64) -> Result<(), Error> {
         STATE.with(|State(state)| {
-            let size = match successor {
-                Some(successor) => export(successor, state).map_err(|error| {
-                    // It goes on.
-                    let _ = successor.call_home(false);
-                    self.failed(error, "it did not give its state away")
-                })?,
-                None => 0,
-            };
-            let import = |until, comes_back| match successor {
-                Some(successor) => import_until(successor, &state[..size], until, comes_back),
-                None => Ok(()),
-            };
+            fellows.export(state).map_err(|error| {
+                // They go on.
+                let _ = fellows.call_home(false);
+                self.failed_of(error, "did not give its state away")
+            })?;
+            let import = |until, comes_back| fellows.import(state, until, comes_back);
             let (instance, other) = (self.instance, self.successor);
             let exchanged = INSTANCES.exchange(instance, other, true, until);
             let served = exchanged.map(drop).map_err(|error| {
@@ -222,7 +212,10 @@ impl Job {
                     "its successor does not take its state",
                     "it does not take its state there",
                 );
-                import(until, false).map_err(|error| self.failed(error, why))?;
+                import(until, false).map_err(|(of, error)| match of.text() == self.name() {
+                    true => self.failed(error, why),
+                    false => self.failed_of((of, error), "does not take its state"),
+                })?;
                 let why = "its successor does not say where calls go through it";
                 self.enter_between(until).map_err(|error| self.failed(error, why))
             });
@@ -238,7 +231,7 @@ impl Job {
                 // It has the content that it had, perhaps in another life.
                 Err(_) => INSTANCES.settle(instance),
             };
-            let is_back = is_back.and_then(|()| import(until, true));
+            let is_back = is_back.and_then(|()| import(until, true).map_err(|(_, error)| error));
             let is_back = is_back.and_then(|()| self.enter_between(until));
             if let Err(error) = is_back {
                 cairn::log::error!("{} did not come back: {}", self.name(), error.text());
@@ -248,46 +241,4 @@ impl Job {
             replaced
         })
     }
-}
-
-/// Has an instance write its state; how many bytes.
-fn export(successor: SuccessorProxy, state: &mut [u8]) -> Result<usize, Error> {
-    let mut size = 0;
-    for part in state.chunks_mut(PART) {
-        let written = successor.export_state(size as u64, part)?;
-        if written > part.len() {
-            return Err(Error::Malformed);
-        }
-        size += written;
-        if written < part.len() {
-            return Ok(size);
-        }
-    }
-    Err(Error::TooLarge)
-}
-
-/// Has a content take the state, as soon as it can: one that has not begun yet says so, and one that comes back may be about to live.
-fn import_until(
-    successor: SuccessorProxy,
-    state: &[u8],
-    until: u64,
-    comes_back: bool,
-) -> Result<(), Error> {
-    loop {
-        match import(successor, state) {
-            Err(Error::NotReady) if now() < until => {}
-            Err(Error::Dead) if comes_back && now() < until => {}
-            imported => return imported,
-        }
-        THREADS.sleep_until(now() + ticks(LOOK_MICROSECONDS))?;
-    }
-}
-
-fn import(successor: SuccessorProxy, state: &[u8]) -> Result<(), Error> {
-    let size = state.len() as u64;
-    if state.is_empty() {
-        return successor.import_state(0, 0, state);
-    }
-    let mut parts = (0..).step_by(PART).zip(state.chunks(PART));
-    parts.try_for_each(|(from, part)| successor.import_state(size, from, part))
 }

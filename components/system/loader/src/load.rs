@@ -152,6 +152,7 @@ pub fn lacking(error: Error) -> &'static str {
         Error::NotAllowed => "its parent has no more `children` left",
         Error::Busy => "the name is taken",
         Error::NotFound => "its pager is not there",
+        Error::BadArgument => "it is made for a place beside others in their domain",
         error => error.text(),
     }
 }

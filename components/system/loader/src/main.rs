@@ -12,6 +12,7 @@ mod machine {
     mod content;
     mod exchange;
     mod failure;
+    mod fellows;
     mod fetch;
     mod fork;
     mod in_place;

@@ -9,6 +9,7 @@ mod exports;
 mod finish;
 mod fork;
 mod give;
+mod inside;
 mod paged;
 mod places;
 mod record;
@@ -99,6 +100,9 @@ impl Manager<'_> {
     /// `Exhausted`: the parent's quotas do not hold it, or no number is free; `NotAllowed`: the parent may load nothing;
     /// `TooLarge`: it needs more than there is for one; `Busy`: another has the name; `NotFound`: its pager is not there.
     pub fn make(&self, parent: InstanceId, text: &str, head: &Head) -> Result<InstanceId, Error> {
+        if head.numbers().portals_before != 0 {
+            return Err(Error::BadArgument);
+        }
         self.make_linked(parent, name(text)?, head, None)
     }
 

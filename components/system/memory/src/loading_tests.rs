@@ -18,6 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 mod beside;
 mod forked;
 mod guests;
+mod inside;
 mod paged;
 mod pagers;
 mod places;

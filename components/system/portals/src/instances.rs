@@ -6,7 +6,7 @@ use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Instance;
-use cairn_abi::{Error, InstanceId};
+use cairn_abi::{DomainId, Error, InstanceId};
 
 /// Records of instances, by their numbers.
 pub struct Instances([Option<&'static Instance>; INSTANCES_MAXIMUM]);
@@ -59,9 +59,19 @@ impl Instances {
         self.get(number).is_ok_and(|record| described.contains(&core::ptr::from_ref(record)))
     }
 
+    /// All that are in one domain.
+    pub fn in_domain(&self, domain: DomainId) -> impl Iterator<Item = &'static Instance> {
+        self.0.iter().flatten().copied().filter(move |one| one.domain == domain)
+    }
+
     /// Whether no other is in the domain of this one.
     pub fn is_alone(&self, record: &Instance) -> bool {
-        let mut neighbours = self.0.iter().flatten().filter(|one| one.domain == record.domain);
-        neighbours.all(|one| one.number == record.number)
+        self.in_domain(record.domain).all(|one| one.number == record.number)
+    }
+
+    /// Whether two are in one domain.
+    pub fn are_together(&self, one: InstanceId, other: InstanceId) -> bool {
+        let [one, other] = [one, other].map(|number| self.get(number).map(|one| one.domain));
+        one.is_ok() && one == other
     }
 }

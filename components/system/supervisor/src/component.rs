@@ -173,12 +173,13 @@ impl interfaces::InstanceControl for Server {
         is_new: bool,
         until: u64,
     ) -> Result<u64, Error> {
-        begun()?.made(instance)?;
+        let system = begun()?;
+        let record = system.made(instance)?;
         INTERRUPTS_OFF.store(0, Relaxed);
-        replacing::ask(caller.0, instance, successor, is_new)?;
-        ask_for(instance, EXCHANGE)?;
+        replacing::ask(caller.0, record, successor, is_new)?;
+        ask_for(record.leader, EXCHANGE)?;
         loop {
-            match replacing::outcome(instance) {
+            match system.outcome(record.leader) {
                 Err(Error::WouldBlock) if now() > until => return Err(Error::TimedOut),
                 // The worker ends this wait: clients wait.
                 Err(Error::WouldBlock) => replacing::wait(now() + ticks(PAUSE_MICROSECONDS)),
@@ -188,9 +189,9 @@ impl interfaces::InstanceControl for Server {
     }
 
     fn settle(&self, caller: Caller, instance: InstanceId) -> Result<(), Error> {
-        begun()?.made(instance)?;
-        replacing::check(caller.0, instance)?;
-        ask(instance, SETTLE)
+        let leader = begun()?.made(instance)?.leader;
+        replacing::check(caller.0, leader)?;
+        ask(leader, SETTLE)
     }
 
     fn replaceable(&self, name: ReadWindow<'_>) -> Result<(InstanceId, Exchange), Error> {
@@ -198,7 +199,7 @@ impl interfaces::InstanceControl for Server {
         match state(record.leader).phase() {
             Phase::Alive | Phase::Tried | Phase::Asleep => {
                 let how = match record.essential {
-                    0 if !begun()?.can_be_quiet(record.number) => return Err(Error::NotSupported),
+                    0 if !begun()?.can_all_be_quiet(record) => return Err(Error::NotSupported),
                     0 => Exchange::Restart,
                     _ if begun()?.gives_way(record) => Exchange::Succession,
                     _ => Exchange::InPlace,
@@ -207,6 +208,18 @@ impl interfaces::InstanceControl for Server {
             }
             _ => Err(Error::Dead),
         }
+    }
+
+    fn fellow(
+        &self,
+        instance: InstanceId,
+        place: u64,
+        name: WriteWindow<'_>,
+    ) -> Result<(InstanceId, usize), Error> {
+        let system = begun()?;
+        let leader = system.made(system.made(instance)?.leader)?;
+        let fellow = system.fellows(leader).nth(place as usize).ok_or(Error::NotFound)?;
+        Ok((fellow.number, name.write(0, name_text(&fellow.name).as_bytes())?))
     }
 
     fn movable(

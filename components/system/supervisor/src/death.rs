@@ -11,6 +11,7 @@ use crate::component as imports;
 use crate::look::Undisturbed;
 use crate::ready::Asks;
 use crate::reason::Reason;
+use crate::replacing;
 use crate::system::{INSTANCES, STANDING, System, state};
 use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, privileged};
@@ -228,14 +229,17 @@ impl System {
             }
             Phase::Dead => match self.in_portals(|| imports::PORTALS.instance_starts(fellow)) {
                 Ok(()) => {
-                    let next = self.take_content(record);
-                    self.next(record, "start", Ok(true), next);
+                    self.take_content(record);
+                    self.next(record, "start", Ok(true), Phase::Renewing);
                 }
                 failed => {
                     self.expect("start", record, failed);
                     state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
                 }
             },
+            Phase::Renewing if replacing::is_fresh(fellow) => {
+                self.next(record, "renew", Ok(true), Phase::Sweeping);
+            }
             Phase::Renewing => {
                 let but_stacks = state.sleeps.load(Relaxed);
                 let step = advance(cursor, |at| imports::MEMORY.renew(fellow, at, but_stacks));

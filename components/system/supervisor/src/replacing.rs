@@ -1,7 +1,7 @@
 //! Live replacement: the next life of an instance has the content of its successor (`docs/replacement.md`).
 //!
 //! Its callers wait at their portals meanwhile, which the loader has seen to, and none of them is in it. So its end is one like others, with
-//! its own threads and what it had opened, but what others have of it stays. Until the loader says that it stays as it is now, it is on *trial*: if
+//! its own threads and what it had opened, but what others have of it stays. Those in its domain end with it and live again, each with its own content. Until the loader says that it stays as it is now, it is on *trial*: if
 //! it dies, it does not live again before the loader has given it its former content back.
 
 use crate::component as imports;
@@ -13,14 +13,16 @@ use cairn::{Error, InstanceId};
 use cairn_abi::record::{CALLERS_WAIT_ONCE, Instance};
 use cairn_supervisor::instances::Phase;
 // Relaxed: one hart; what the worker is asked for is written before the request.
-use core::sync::atomic::{AtomicI64, AtomicU16, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU16, AtomicU64, Ordering::Relaxed};
 
-/// The instance that is on trial, and who replaces it; 0: none.
+/// The leader of those that are on trial, since they end together, which of them is replaced, and who replaces it; 0: none.
 static TRIAL: AtomicU16 = AtomicU16::new(0);
+static REPLACED: AtomicU16 = AtomicU16::new(0);
 static BY: AtomicU16 = AtomicU16::new(0);
-/// The number whose content it gets next, or 0 behind that; and whether no life has been on that content.
+/// The number whose content it gets next, or 0 behind that; whether no life has been on that content, and whether it has that.
 static NEXT: AtomicU16 = AtomicU16::new(0);
-static IS_NEW: AtomicU16 = AtomicU16::new(0);
+static IS_NEW: AtomicBool = AtomicBool::new(false);
+static IS_FRESH: AtomicBool = AtomicBool::new(false);
 /// When it got it, and what became of that: a status as a portal has it.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 static STATUS: AtomicI64 = AtomicI64::new(0);
@@ -29,52 +31,34 @@ static STATUS: AtomicI64 = AtomicI64::new(0);
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
 /// An instance is to get the content of another number, says the loader; the worker does the rest.
-pub fn ask(
-    by: InstanceId,
-    instance: InstanceId,
-    from: InstanceId,
-    is_new: bool,
-) -> Result<(), Error> {
-    let trial = InstanceId(TRIAL.load(Relaxed));
-    let is_other = trial != InstanceId(0) && (trial, BY.load(Relaxed)) != (instance, by.0);
+pub fn ask(by: InstanceId, record: &Instance, from: InstanceId, is_new: bool) -> Result<(), Error> {
+    let trial = (TRIAL.load(Relaxed), REPLACED.load(Relaxed), BY.load(Relaxed));
+    let is_other = trial.0 != 0 && trial != (record.leader.0, record.number.0, by.0);
     if is_other || NEXT.load(Relaxed) != 0 {
         return Err(Error::Busy);
     }
-    if state(instance).retires.load(Relaxed) {
+    if state(record.leader).retires.load(Relaxed) {
         return Err(Error::NotSupported);
     }
-    IS_NEW.store(is_new.into(), Relaxed);
+    IS_NEW.store(is_new, Relaxed);
+    IS_FRESH.store(false, Relaxed);
     STATUS.store(0, Relaxed);
     BY.store(by.0, Relaxed);
     NEXT.store(from.0, Relaxed);
-    TRIAL.store(instance.0, Relaxed);
+    REPLACED.store(record.number.0, Relaxed);
+    TRIAL.store(record.leader.0, Relaxed);
     Ok(())
 }
 
-/// Whether an instance is on trial, replaced by this one.
-pub fn check(by: InstanceId, instance: InstanceId) -> Result<(), Error> {
-    let is_it = (TRIAL.load(Relaxed), BY.load(Relaxed)) == (instance.0, by.0);
+/// Whether those whose leader this is are on trial, one of them replaced by this instance.
+pub fn check(by: InstanceId, leader: InstanceId) -> Result<(), Error> {
+    let is_it = (TRIAL.load(Relaxed), BY.load(Relaxed)) == (leader.0, by.0);
     if is_it { Ok(()) } else { Err(Error::NotFound) }
 }
 
-/// Whether the instance on trial serves with the content that it was to get; `WouldBlock`: not yet.
-pub fn outcome(instance: InstanceId) -> Result<(), Error> {
-    let state = state(instance);
-    match STATUS.load(Relaxed) {
-        0 => {}
-        status => return Err(Error::from_status(status)),
-    }
-    if NEXT.load(Relaxed) != 0 {
-        return Err(Error::WouldBlock);
-    }
-    match state.phase() {
-        Phase::Alive if ready::is_starting(instance) => Err(Error::WouldBlock),
-        Phase::Alive => Ok(()),
-        // A device does not confirm its reset: there is no next life.
-        Phase::Quarantined => Err(Error::Dead),
-        _ if state.died.load(Relaxed) > TAKEN.load(Relaxed) => Err(Error::Dead),
-        _ => Err(Error::WouldBlock),
-    }
+/// Whether the memory of an instance that begins its next life is as it was made.
+pub fn is_fresh(instance: InstanceId) -> bool {
+    REPLACED.load(Relaxed) == instance.0 && IS_FRESH.swap(false, Relaxed)
 }
 
 /// Waits, until this time at most, for the outcome, perhaps in vain: it may have come just before.
@@ -85,22 +69,44 @@ pub fn wait(until: u64) {
     WAITING.store(0, Relaxed);
 }
 
-/// Ends the wait for the outcome if there is one.
-pub fn tell() {
-    let (waiting, trial) = (WAITING.load(Relaxed), InstanceId(TRIAL.load(Relaxed)));
-    if waiting != 0 && outcome(trial) != Err(Error::WouldBlock) {
-        WAITING.store(0, Relaxed);
-        let _ = imports::CONTROL.cancel_wait(waiting);
-    }
-}
-
 impl System {
-    /// Whether an instance is on trial.
-    pub fn is_on_trial(&self, instance: InstanceId) -> bool {
-        TRIAL.load(Relaxed) == instance.0
+    /// Whether those on trial, whose leader this is, serve, one of them with the content that it was to get; `WouldBlock`: not yet.
+    pub fn outcome(&self, leader: InstanceId) -> Result<(), Error> {
+        let state = state(leader);
+        match STATUS.load(Relaxed) {
+            0 => {}
+            status => return Err(Error::from_status(status)),
+        }
+        if NEXT.load(Relaxed) != 0 {
+            return Err(Error::WouldBlock);
+        }
+        let mut all = self.instance(leader).into_iter().flat_map(|leader| self.fellows(leader));
+        match state.phase() {
+            Phase::Alive if all.any(|one| ready::is_starting(one.number)) => Err(Error::WouldBlock),
+            Phase::Alive => Ok(()),
+            // A device does not confirm its reset: there is no next life.
+            Phase::Quarantined => Err(Error::Dead),
+            _ if state.died.load(Relaxed) > TAKEN.load(Relaxed) => Err(Error::Dead),
+            _ => Err(Error::WouldBlock),
+        }
     }
 
-    /// The instance on trial ends, to get its next content.
+    /// Ends the wait for the outcome if there is one.
+    pub fn tell_outcome(&self) {
+        let (waiting, trial) = (WAITING.load(Relaxed), InstanceId(TRIAL.load(Relaxed)));
+        if waiting != 0 && self.outcome(trial) != Err(Error::WouldBlock) {
+            WAITING.store(0, Relaxed);
+            let _ = imports::CONTROL.cancel_wait(waiting);
+        }
+    }
+
+    /// Whether an instance is on trial, or one with which it ends.
+    pub fn is_on_trial(&self, instance: InstanceId) -> bool {
+        let trial = TRIAL.load(Relaxed);
+        trial != 0 && self.instance(instance).is_some_and(|record| record.leader.0 == trial)
+    }
+
+    /// Those on trial, whose leader this is, end, so that one of them gets its next content.
     pub fn end_for_successor(&self, instance: InstanceId) -> Result<(), Error> {
         let state = state(instance);
         if state.retires.load(Relaxed) || state.phase() == Phase::Quarantined {
@@ -121,11 +127,12 @@ impl System {
         Ok(())
     }
 
-    /// An instance is dead, and begins its next life: takes the content that it is to get. The value is what is done next.
-    pub fn take_content(&self, record: &'static Instance) -> Phase {
+    /// An instance is dead, and begins its next life: takes the content that it is to get.
+    pub fn take_content(&self, record: &'static Instance) {
         let instance = record.number;
-        if !self.is_on_trial(instance) || NEXT.load(Relaxed) == 0 {
-            return Phase::Renewing;
+        let is_replaced = self.is_on_trial(instance) && REPLACED.load(Relaxed) == instance.0;
+        if !is_replaced || NEXT.load(Relaxed) == 0 {
+            return;
         }
         let from = InstanceId(NEXT.load(Relaxed));
         let taken = imports::MEMORY.exchange(instance, from).and_then(|()| {
@@ -137,15 +144,12 @@ impl System {
         });
         TAKEN.store(now(), Relaxed);
         NEXT.store(0, Relaxed);
-        match taken {
-            // As it was made. In the page table of another it has the pages of its last life.
-            Ok(()) if IS_NEW.load(Relaxed) != 0 && record.host == InstanceId(0) => Phase::Sweeping,
-            Ok(()) => Phase::Renewing,
-            Err(error) => {
-                STATUS.store(error.status(), Relaxed);
-                self.expect("exchange", record, Err(error));
-                Phase::Renewing
-            }
+        // As it was made. In the page table of another it has the pages of its last life.
+        let is_as_made = IS_NEW.load(Relaxed) && record.host == InstanceId(0);
+        IS_FRESH.store(taken.is_ok() && is_as_made, Relaxed);
+        if let Err(error) = taken {
+            STATUS.store(error.status(), Relaxed);
+            self.expect("exchange", record, Err(error));
         }
     }
 

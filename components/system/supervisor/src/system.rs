@@ -139,6 +139,13 @@ impl System {
         own.all(|device| device.kind != 0)
     }
 
+    /// The same of all that end with an instance.
+    pub fn can_all_be_quiet(&self, record: &Instance) -> bool {
+        let leader = self.instance(record.leader);
+        let mut all = leader.into_iter().flat_map(|leader| self.fellows(leader));
+        all.all(|fellow| self.can_be_quiet(fellow.number))
+    }
+
     /// Those that there are, from a number on.
     pub fn instances(&self, from: u64) -> impl Iterator<Item = &'static Instance> {
         let from = usize::try_from(from).unwrap_or(usize::MAX).saturating_sub(1);

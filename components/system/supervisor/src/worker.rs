@@ -9,7 +9,6 @@ use crate::look::WORKER;
 use crate::printer::{self, Printer};
 use crate::ready;
 use crate::reason::Reason;
-use crate::replacing;
 use crate::runaway;
 use crate::starvation;
 use crate::system::{INSTANCES, STANDING, System, state};
@@ -85,7 +84,7 @@ pub fn main() {
         if is_called {
             system.take_up();
         }
-        replacing::tell();
+        system.tell_outcome();
         if !is_former {
             printer.start();
         }

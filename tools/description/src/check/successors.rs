@@ -1,8 +1,9 @@
 //! Packages that replace an instance: whether the content of that one can be exchanged while it runs.
 
-use crate::model::{Role, StackMode, System};
-use crate::place::Place;
+use crate::model::{Instance, Role, Section, StackMode, System};
+use crate::place::{Located, Place};
 use crate::report::{Error, Report};
+use crate::units::show_size;
 
 /// Why an instance cannot be replaced.
 struct Obstacle<'a> {
@@ -15,7 +16,8 @@ struct Obstacle<'a> {
 
 pub(super) fn check(system: &System, report: &mut Report) {
     for (package, replaced) in system.successors() {
-        let Some(obstacle) = obstacle(system, **replaced) else { continue };
+        let shared = || shared(system, **replaced, &package.instance);
+        let Some(obstacle) = obstacle(system, **replaced).or_else(shared) else { continue };
         let name = &system.instances[**replaced].name;
         report.push(
             Error::new(
@@ -69,16 +71,10 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
             note: "it is placed in the kernel domain".to_owned(),
         });
     }
-    if let Some(fellow) = system.fellows(index).find(|fellow| *fellow != index) {
-        return Some(Obstacle {
-            expected: "expected an instance that is alone in its protection domain",
-            help: "place the two in domains of their own, or remove this package",
-            place: &system.instances[fellow].name.place,
-            note: format!("`{}` is in the same domain", system.instances[fellow].name),
-        });
-    }
     let board = &system.board.devices;
-    let mut reaching = instance.devices.iter().map(|device| (device, &board[**device]));
+    // Those of one domain end together.
+    let all = system.fellows(index).flat_map(|fellow| &system.instances[fellow].devices);
+    let mut reaching = all.map(|device| (device, &board[**device]));
     if let Some((place, device)) = reaching.find(|(_, one)| one.dma && one.kind().is_none()) {
         return Some(Obstacle {
             expected: "expected devices that are reset before the successor comes, or reach no memory by themselves",
@@ -88,7 +84,8 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
         });
     }
     let clients = system.instances.iter().flat_map(|client| &client.imports);
-    let mut calls = clients.filter(|connection| *connection.target == index);
+    let is_of = |target: usize| system.fellows(index).any(|fellow| fellow == target);
+    let mut calls = clients.filter(|connection| is_of(*connection.target));
     if let Some(shared) = calls.find(|connection| *connection.stack == StackMode::Shared) {
         return Some(Obstacle {
             expected: "expected an instance all of whose clients wait for one of its own stacks",
@@ -98,6 +95,39 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
         });
     }
     paged(system, index)
+}
+
+/// The first that there is because others are in the domain, and end with it.
+fn shared<'a>(system: &'a System, index: usize, successor: &'a Instance) -> Option<Obstacle<'a>> {
+    system.fellows(index).nth(1)?;
+    for fellow in system.fellows(index) {
+        let provides = |section: &&Section| {
+            section.pager.as_ref().is_some_and(|pager| *pager.instance == fellow)
+        };
+        let stands = |by: &&Located<usize>| ***by == fellow;
+        let pager = system.sections.iter().find(provides).and_then(|one| one.pager.as_ref());
+        let wraps = system.instances.iter().filter_map(|one| one.wrapped_by.as_ref());
+        let place = pager.map(|pager| &pager.instance.place);
+        let place = place.or_else(|| wraps.clone().find(stands).map(|by| &by.place));
+        if let Some(place) = place {
+            return Some(Obstacle {
+                expected: "expected that no pager and no interposer is in its domain",
+                help: "give that one a domain of its own, or remove this package",
+                place,
+                note: format!(
+                    "`{}` ends with `{}`",
+                    system.instances[fellow].name, system.instances[index].name
+                ),
+            });
+        }
+    }
+    let (instance, stacks) = (&system.instances[index], &successor.stacks);
+    (stacks.size > instance.stacks.size).then(|| Obstacle {
+        expected: "expected stacks that are no larger, since who calls it in its domain, without a portal, has counted on that",
+        help: "write smaller `stacks` for this package, or larger ones for that instance",
+        place: &stacks.place,
+        note: format!("its stacks; those of `{}` have {} with those of whom it calls there", instance.name, show_size(instance.stacks.size)),
+    })
 }
 
 /// The first that there is because of the sections whose pages it provides.

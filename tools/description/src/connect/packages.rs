@@ -4,6 +4,7 @@ use super::{Connector, find_export, missing_export, not_built, signature};
 use crate::arguments::{self, Value};
 use crate::model::{Instance, Package, PackageImport};
 use crate::report::{Error, Report};
+use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_loader::{Descriptor, Export, Import};
 
 /// A package in the terms of its component's file.
@@ -15,6 +16,8 @@ pub struct ConnectedPackage {
     pub exports: Vec<Option<usize>>,
     /// The values of the arguments that the component declares, in its order.
     pub arguments: Vec<Value>,
+    /// How many portals the instances have whose imports are before those of the one that it replaces, in one table.
+    pub portals_before: usize,
 }
 
 impl<'a> Connector<'a> {
@@ -73,6 +76,10 @@ impl<'a> Connector<'a> {
                 .collect(),
             exports: component.exports.iter().map(described).collect(),
             arguments: arguments::check(&self.declared(package, component), component, report),
+            portals_before: package
+                .replaces
+                .as_ref()
+                .map_or(0, |replaced| self.portals(**replaced).start - PORTAL_FIRST_IMPORT),
         }
     }
 

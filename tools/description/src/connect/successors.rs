@@ -15,6 +15,8 @@ struct Pair<'a> {
     component: &'a Descriptor,
     predecessor: &'a Instance,
     of: &'a Descriptor,
+    /// What has portals behind its own in the table, what that is, and whose.
+    behind: Option<(&'a Place, &'static str, &'a str)>,
 }
 
 impl<'a> Connector<'a> {
@@ -40,11 +42,14 @@ impl<'a> Connector<'a> {
         let Some(replaced) = &package.replaces else { return };
         let Some(of) = self.components[**replaced] else { return };
         let predecessor = &self.system.instances[**replaced];
-        let pair = Pair { package, replaces: &replaced.place, component, predecessor, of };
+        let behind = self.behind(**replaced);
+        let pair = Pair { package, replaces: &replaced.place, component, predecessor, of, behind };
         for export in &of.exports {
             pair.check_export(export, report);
         }
-        self.check_state_is_open(&pair, report);
+        for fellow in self.system.fellows(**replaced) {
+            self.check_state_is_open(fellow, &pair, report);
+        }
         pair.check_imports(report);
         pair.check_thread(report);
         for import in &package.imports {
@@ -52,16 +57,28 @@ impl<'a> Connector<'a> {
         }
     }
 
-    /// Who has state gives it to the loader, or is not replaced.
-    fn check_state_is_open(&self, pair: &Pair<'_>, report: &mut Report) {
+    /// What has portals behind those of an instance's imports: who comes after it in its domain, and devices of all.
+    fn behind(&self, at: usize) -> Option<(&Place, &'static str, &str)> {
+        let calls = |fellow: &usize| !self.portals(*fellow).is_empty();
+        let mut later = self.system.fellows(at).filter(|fellow| *fellow > at).filter(calls);
+        let later = later.next().map(|fellow| &self.system.instances[fellow]);
+        let all = || self.system.fellows(at).map(|fellow| &self.system.instances[fellow]);
+        let device = || all().find_map(|one| Some((one, one.devices.first()?)));
+        let later = later.map(|one| (&one.name.place, "it is behind", &**one.name));
+        later.or_else(|| device().map(|(one, device)| (&device.place, "a device", &**one.name)))
+    }
+
+    /// Who has state gives it to the loader, or is not replaced, nor is who ends with it.
+    fn check_state_is_open(&self, at: usize, pair: &Pair<'_>, report: &mut Report) {
         const EXPORT: &str = "successor";
         let Some(loader) = self.system.roles.loader else { return };
         let gives =
             |export: &&Export| export.name == EXPORT && export.interface.name == "Successor";
-        if pair.of.exports.iter().find(gives).is_none() {
+        let component = self.components[at];
+        if component.is_none_or(|component| component.exports.iter().find(gives).is_none()) {
             return;
         }
-        let (of, loader_name) = (pair.predecessor, &self.system.instances[loader].name);
+        let (of, loader_name) = (&self.system.instances[at], &self.system.instances[loader].name);
         let described = of.exports.iter().find(|export| &**export.name == EXPORT);
         let is_open = described.is_some_and(|export| match &export.open {
             Open::Anyone => true,
@@ -81,7 +98,13 @@ impl<'a> Connector<'a> {
                     of.name
                 ),
             )
-            .note(pair.replaces, format!("`{}` is to replace it", pair.package.instance.name)),
+            .note(
+                pair.replaces,
+                match of.number == pair.predecessor.number {
+                    true => format!("`{}` is to replace it", pair.package.instance.name),
+                    false => format!("it ends with `{}`", pair.predecessor.name),
+                },
+            ),
         );
     }
 
@@ -177,14 +200,18 @@ impl Pair<'_> {
             portal += import.interface.methods.len();
         }
         let more = self.component.imports.get(self.of.imports.len());
-        if let Some((more, device)) = more.zip(self.predecessor.devices.first()) {
+        if let Some((more, (place, what, whose))) = more.zip(self.behind) {
+            let whose = match whose == &**self.predecessor.name {
+                true => "of its devices".to_owned(),
+                false => format!("of `{whose}`"),
+            };
             report.push(
                 self.unfit(
                     format!("there are no portals for the import `{}` of `{}`", more.name, self.package.instance.name),
-                    format!("expected no more imports than `{}` has, since portals of its devices are behind them", self.predecessor.name),
+                    format!("expected no more imports than `{}` has, since portals {whose} are behind them", self.predecessor.name),
                     format!("let the component in `{}` do without, or declare the import in that of `{}` too", self.package.instance.folder, self.predecessor.name),
                 )
-                .note(&device.place, "a device"),
+                .note(place, what),
             );
         }
     }

@@ -38,7 +38,7 @@ const KEPT: [Range<usize>; 4] = [
     offset_of!(Startup, thread_limit)..offset_of!(Startup, heap_limit),
 ];
 /// The word with the numbers of the instance, which are kept, and above them the imports that its content leaves out.
-const NUMBERS: usize = offset_of!(Startup, instance);
+pub(super) const NUMBERS: usize = offset_of!(Startup, instance);
 const OWN_BITS: u64 = 0xffff << 48;
 const _: () = assert!(offset_of!(Startup, imports_left_out) == NUMBERS + 6);
 
@@ -51,7 +51,7 @@ impl<'a> Manager<'a> {
     /// Makes the memory of a successor of an instance, at the expense of `parent`, as [`Manager::make`] does; its number, and how far behind the
     /// beginning of the instance's region its image begins.
     ///
-    /// `VersionMismatch`: it does not serve what the other has always served; `NotSupported`: the content of that one cannot be exchanged;
+    /// `VersionMismatch`: it does not serve what the other has always served; `BadArgument`: its calls are not by the portals that the other has in its domain; `NotSupported`: the content of that one cannot be exchanged;
     /// `TooLarge`: its region or places do not hold the successor or what that serves beside; `Busy`: it has another successor already. `in_place`: who asks for one that is to be
     /// [beside](Manager::join) the other.
     pub fn make_successor(
@@ -63,6 +63,10 @@ impl<'a> Manager<'a> {
     ) -> Result<(InstanceId, u64), Error> {
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
+        if in_place.is_some() && !record.is_alone() {
+            return Err(Error::NotSupported);
+        }
+        self.check_beside_fellows(record, head)?;
         if self.idles(record) && !can_idle(head) {
             return Err(Error::VersionMismatch);
         }
@@ -103,7 +107,7 @@ impl<'a> Manager<'a> {
         // A copy of another one has its region.
         let has_own = record.region().0 == number.0;
         let is_here = record.in_kernel() == 0 && record.is_away() == 0;
-        let can_be = is_here && record.is_alone() && has_own;
+        let can_be = is_here && has_own;
         // A range with a pager lies where its content says.
         let is_paged = head.numbers().paged != 0
             || self.loaded_range(number).is_some_and(|range| range.client() == number);
@@ -145,7 +149,7 @@ impl<'a> Manager<'a> {
     }
 
     /// The stacks on which clients of an instance run.
-    fn client_stacks(
+    pub(super) fn client_stacks(
         &self,
         record: Entry<Instance>,
     ) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
@@ -216,6 +220,7 @@ impl<'a> Manager<'a> {
             ready.store(startup.load(Relaxed), Relaxed);
         }
         self.exchange_record((ours, theirs), slots);
+        self.relink_inside(ours)?;
         self.account(instance)?.renew(self.said(ours));
         self.settle();
         Ok(())

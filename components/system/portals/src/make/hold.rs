@@ -58,6 +58,8 @@ pub enum Purpose {
 pub(super) struct Hold {
     /// Who is held; [`NO_INSTANCE`]: nobody.
     held: InstanceId,
+    /// All in its domain: they end together.
+    together: [bool; INSTANCES_MAXIMUM],
     /// Whose calls to it go on.
     holder: InstanceId,
     phase: Phase,
@@ -76,6 +78,7 @@ impl Hold {
     /// Nobody is held.
     pub const NONE: Hold = Hold {
         held: NO_INSTANCE,
+        together: [false; INSTANCES_MAXIMUM],
         holder: NO_INSTANCE,
         phase: Phase::Asking,
         purpose: Purpose::Successor,
@@ -92,7 +95,7 @@ impl Hold {
 }
 
 impl Maker {
-    /// Who is held.
+    /// Who is held: of those in one domain the one whose content, or place, is exchanged.
     pub fn held(&self) -> Option<InstanceId> {
         Some(self.hold.held).filter(|held| *held != NO_INSTANCE)
     }
@@ -102,10 +105,16 @@ impl Maker {
         self.held() == Some(held) && self.hold.holder == holder
     }
 
+    /// Whether an instance is held, or is in the domain of who is.
+    pub fn is_held(&self, instance: InstanceId) -> bool {
+        let is_together = self.hold.together.get(instance.index()) == Some(&true);
+        is_together && self.hold.held != NO_INSTANCE
+    }
+
     /// Whether the portals that a client gets to a server are held from the beginning.
     #[inline(always)]
     pub(super) fn holds(&self, client: InstanceId, server: InstanceId) -> bool {
-        self.hold.held == server
+        self.is_held(server)
             && matches!(self.hold.phase, Phase::Holding | Phase::On | Phase::Leading)
             && self.can_wait(client)
     }
@@ -120,13 +129,13 @@ impl Maker {
         }
     }
 
-    /// The holder's calls do not wait, nor the held one's own. Nor, if no life ends, those without which the holder's own death would not be
+    /// The holder's calls do not wait, nor those inside the domain that is held. Nor, if no life ends, those without which the holder's own death would not be
     /// served.
     fn can_wait(&self, client: InstanceId) -> bool {
-        let Hold { held, holder, purpose, .. } = self.hold;
+        let Hold { holder, purpose, .. } = self.hold;
         let in_place = purpose == Purpose::InPlace;
         let is_essential = || self.instances.get(client).is_ok_and(|record| record.essential != 0);
-        client != holder && client != held && !(in_place && is_essential())
+        client != holder && !self.is_held(client) && !(in_place && is_essential())
     }
 
     /// Whether an instance is held for a move.
@@ -145,22 +154,19 @@ impl Maker {
         let record = self.living(machine, held)?;
         let (in_place, moves) = (purpose == Purpose::InPlace, purpose == Purpose::Move);
         // Who ends could not release itself.
-        if holder == held && !in_place {
+        if self.instances.are_together(holder, held) && !in_place {
             return Err(Error::BadArgument);
         }
         let layout = machine.layout();
-        let serves_here = layout.portals_of(self.own).iter().any(|portal| {
-            let export = layout.exports.get(portal.export as usize);
-            export.is_some_and(|export| export.instance == held)
-        });
+        let is_alone = self.instances.is_alone(record);
         if record.run_to_completion != 0
             || ((record.in_kernel != 0 || record.is_away != 0) && !moves)
             || (moves && !can_move(layout, record))
-            || !self.instances.is_alone(record)
-            || (!in_place && (held == self.own || serves_here))
-            || !self.can_leave_faults(machine, held, holder, purpose == Purpose::Successor)
-            || !self.can_leave_between(held, holder)
-            || ((in_place || moves) && self.is_interposer(held))
+            || (!is_alone && purpose != Purpose::Successor)
+            || !self
+                .instances
+                .in_domain(record.domain)
+                .all(|one| self.can_leave(machine, (one.number, is_alone), holder, purpose))
         {
             return Err(Error::NotSupported);
         }
@@ -180,8 +186,47 @@ impl Maker {
             true => (self.hold.entrance, Phase::Holding),
             false => (Entrance::AsBefore, Phase::Asking),
         };
-        self.hold = Hold { held, holder, phase, purpose, entrance, successors, ..Hold::NONE };
+        let mut together = Hold::NONE.together;
+        for one in self.instances.in_domain(record.domain) {
+            if let Some(together) = together.get_mut(one.number.index()) {
+                *together = true;
+            }
+        }
+        let place = 0;
+        self.hold = Hold {
+            held,
+            together,
+            holder,
+            phase,
+            purpose,
+            changed: false,
+            place,
+            entrance,
+            successors,
+        };
         Ok(())
+    }
+
+    /// Whether all calls to an instance can wait. Of several that end together none provides others with pages or stands between them: who is
+    /// exchanged for what others know is asked where it stands, and one is asked.
+    fn can_leave<M: Machine>(
+        &self,
+        machine: &M,
+        (instance, is_alone): (InstanceId, bool),
+        holder: InstanceId,
+        purpose: Purpose,
+    ) -> bool {
+        let is_successor = purpose == Purpose::Successor;
+        let layout = machine.layout();
+        let mut own = layout.portals_of(self.own).iter();
+        let serves_here = own.any(|portal| {
+            let export = layout.exports.get(portal.export as usize);
+            export.is_some_and(|export| export.instance == instance)
+        });
+        (purpose == Purpose::InPlace || !(instance == self.own || serves_here))
+            && self.can_leave_faults(machine, instance, holder, is_successor && is_alone)
+            && self.can_leave_between(instance, holder)
+            && (is_successor && is_alone || !self.is_interposer(instance))
     }
 
     /// A step of holding; whether it was the last. `Dead`: its holder has died meanwhile, or released it.
@@ -201,7 +246,7 @@ impl Maker {
         }
         let asks = self.hold.phase == Phase::Asking;
         let mut takes_none = false;
-        let next = self.walk(machine, held, self.hold.place, |lead| match asks {
+        let next = self.walk(machine, self.hold.place, |lead| match asks {
             _ if !self.can_wait(lead.client) => {}
             true => takes_none |= own_queue(machine, lead.code) == 0,
             false => {
@@ -239,7 +284,10 @@ impl Maker {
             return Err(Error::Busy);
         }
         self.hold.changed = true;
-        let next = self.walk(machine, held, at, |lead| {
+        let next = self.walk(machine, at, |lead| {
+            if lead.server != held {
+                return;
+            }
             lead_into(machine, lead, record);
             if !self.can_wait(lead.client) {
                 self.show(machine, lead, record.is_away != 0);

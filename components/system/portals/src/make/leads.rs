@@ -5,7 +5,7 @@ use super::places::forms;
 use super::wrap::literal;
 use crate::blocks::{Block, Kind};
 use crate::machine::{Layout, Machine};
-use crate::wraps::WRAPS_MAXIMUM;
+use crate::wraps::{WRAPS_MAXIMUM, Wrap};
 use cairn_abi::domain::BLOCKS_MAXIMUM;
 use cairn_abi::record::{Instance, Method, Portal};
 use cairn_abi::{DomainId, InstanceId};
@@ -24,6 +24,8 @@ pub(super) struct Lead {
     pub elsewhere: u64,
     /// Whose it is.
     pub client: InstanceId,
+    /// To whom it leads.
+    pub server: InstanceId,
     /// In which table it is, where its block or import begins, and which of its methods it is. Of one with a single code nobody asks, and the
     /// table is not looked for.
     pub at: (DomainId, usize, usize),
@@ -39,12 +41,11 @@ impl Lead {
 }
 
 impl Maker {
-    /// Shows some of the portals that lead to an instance, from a place on; the place behind them, if there are more. The places are those of
+    /// Shows some of the portals that lead to who is held, or into its domain, from a place on; the place behind them, if there are more. The places are those of
     /// the layout's connections, of blocks, of wraps from the last one on (these move towards the first, so none of them is missed), and of ranges with pagers.
     pub(super) fn walk<M: Machine>(
         &self,
         machine: &M,
-        server: InstanceId,
         from: usize,
         mut each: impl FnMut(&Lead),
     ) -> Option<usize> {
@@ -63,6 +64,7 @@ impl Maker {
         };
         let end = from + PLACES_OF_STEP;
         let mut looked = from;
+        let server = self.held()?;
         let is_interposer = self.is_interposer(server);
         while looked < end {
             if at == connections + self.blocks.end_of_used() {
@@ -72,19 +74,19 @@ impl Maker {
                 None => {
                     // Most lead elsewhere.
                     let ahead = &layout.portals[at..connections.min(at + (end - looked))];
-                    let next = ahead.iter().position(|portal| leads(layout, portal, server));
+                    let next = ahead.iter().position(|portal| self.leads(layout, portal).is_some());
                     let Some(next) = next else {
                         (at, looked) = (at + ahead.len(), looked + ahead.len());
                         continue;
                     };
                     (at, looked) = (at + next, looked + next);
-                    self.connection(machine, server, at).map_or(0, &mut each)
+                    self.connection(machine, at).map_or(0, &mut each)
                 }
                 Some(place) if place < self.blocks.end_of_used() => {
                     let block = self.blocks.get(place);
                     // What it has to itself is its own content's.
-                    let is_led = block.client != server;
-                    let leads = is_led.then(|| self.leads_of_block(machine, server, block));
+                    let is_led = self.is_held(block.server) && block.client != block.server;
+                    let leads = is_led.then(|| self.leads_of_block(machine, block.server, block));
                     leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
                 }
                 Some(_) if at >= wraps + WRAPS_MAXIMUM => {
@@ -94,8 +96,11 @@ impl Maker {
                 Some(_) => {
                     let number = wraps + WRAPS_MAXIMUM - 1 - at;
                     let wrap = self.wraps.wraps.all().get(number);
-                    let of = (server, is_interposer);
-                    let leads = wrap.map(|wrap| self.leads_of_wrap(machine, of, wrap));
+                    let of = |wrap: &Wrap| {
+                        if self.is_held(wrap.server) { wrap.server } else { server }
+                    };
+                    let leads = wrap
+                        .map(|wrap| self.leads_of_wrap(machine, (of(wrap), is_interposer), wrap));
                     leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
                 }
             };
@@ -107,15 +112,11 @@ impl Maker {
         Some(at)
     }
 
-    /// A connection of the layout, if it leads to this server.
-    fn connection<M: Machine>(
-        &self,
-        machine: &M,
-        server: InstanceId,
-        number: usize,
-    ) -> Option<Lead> {
+    /// A connection of the layout, if it leads there.
+    fn connection<M: Machine>(&self, machine: &M, number: usize) -> Option<Lead> {
         let layout = machine.layout();
-        let portal = layout.portals.get(number).filter(|one| leads(layout, one, server))?;
+        let portal = layout.portals.get(number)?;
+        let server = self.leads(layout, portal)?;
         if !self.instances.is_described(layout, server) {
             return None;
         }
@@ -128,7 +129,7 @@ impl Maker {
             _ => self.table_of(layout, portal.client)?,
         };
         let at = (table, portal.index as usize, 0);
-        Some(Lead { code: portal.code, elsewhere, client: portal.client, at, entry })
+        Some(Lead { code: portal.code, elsewhere, client: portal.client, server, at, entry })
     }
 
     /// The portals of a block, interposers apart, if they lead to this server.
@@ -148,16 +149,18 @@ impl Maker {
                 code,
                 elsewhere,
                 client: block.client,
+                server,
                 at: (block.domain, block.first(), method),
                 entry: entry(machine, block.kind, method),
             }
         })
     }
-}
 
-/// Whether a connection of the layout leads to a server, if that is of the description.
-fn leads(layout: &Layout, portal: &Portal, server: InstanceId) -> bool {
-    layout.exports.get(portal.export as usize).is_some_and(|export| export.instance == server)
+    /// To which of those held a connection of the layout leads.
+    fn leads(&self, layout: &Layout, portal: &Portal) -> Option<InstanceId> {
+        let export = layout.exports.get(portal.export as usize)?;
+        Some(export.instance).filter(|server| self.is_held(*server))
+    }
 }
 
 /// Where a method of what portals lead to is entered, as the record says.

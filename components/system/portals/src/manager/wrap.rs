@@ -62,7 +62,7 @@ impl Manager {
             return Err(Error::NotSupported);
         }
         // Where it is entered by then nobody knows.
-        if self.maker.held() == Some(interposer) {
+        if self.maker.is_held(interposer) {
             return Err(Error::Busy);
         }
         if client != NO_INSTANCE && !self.maker.can_be_wrapped(self.maker.instances().get(client)?)

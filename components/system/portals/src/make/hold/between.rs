@@ -104,6 +104,7 @@ impl Maker {
                 code,
                 elsewhere: 0,
                 client: wrap.client,
+                server,
                 at: (interposer?.domain, wrap.inner.into(), method),
                 entry,
             })
@@ -114,6 +115,7 @@ impl Maker {
             code: wrap.code(machine, method),
             elsewhere: 0,
             client: wrap.client,
+            server,
             at: (table, wrap.first.into(), method),
             entry: entrance,
         });

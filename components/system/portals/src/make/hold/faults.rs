@@ -45,6 +45,6 @@ impl Maker {
         let entry = entry(machine, Kind::Export(export as u32), 0);
         // Who moves provides nobody with pages.
         let at = (client.domain, 0, 0);
-        Some(Lead { code, elsewhere: 0, client: range.client, at, entry })
+        Some(Lead { code, elsewhere: 0, client: range.client, server: pager, at, entry })
     }
 }

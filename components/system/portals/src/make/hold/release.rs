@@ -34,8 +34,8 @@ impl Maker {
         let leads = self.hold.purpose != Purpose::Successor;
         let is_led = leads || self.hold.entrance != Entrance::AsBefore;
         let record = self.instances.get(held).ok().filter(|_| is_led);
-        let next = self.walk(machine, held, self.hold.place, |lead| {
-            if let Some(record) = record {
+        let next = self.walk(machine, self.hold.place, |lead| {
+            if let Some(record) = record.filter(|record| record.number == lead.server) {
                 lead_into(machine, lead, record);
                 // First: where it is not, nobody may come in.
                 self.show(machine, lead, record.is_away != 0);
@@ -80,7 +80,7 @@ impl Maker {
             (self.hold.phase, self.hold.place) = (Phase::Leading, 0);
         }
         let (mut changed, holder) = (self.hold.changed, self.hold.holder);
-        let next = self.walk(machine, held, self.hold.place, |lead| {
+        let next = self.walk(machine, self.hold.place, |lead| {
             let leads = |which, to| literal(machine, lead.code, which) == to;
             let is_led = leads(LITERAL_STUB, record.stub)
                 && lead.entry.is_none_or(|entry| leads(LITERAL_ENTRY, entry));
@@ -114,9 +114,9 @@ impl Maker {
         self.release_step(machine, entrance).map(|_| true)
     }
 
-    /// The same, if it is an instance that is gone for good which is held.
+    /// The same, if it is an instance that is gone for good which is held, or one in its domain.
     pub fn release_gone<M: Machine>(&mut self, machine: &M, gone: InstanceId) -> bool {
-        if self.held() != Some(gone) {
+        if !self.is_held(gone) {
             return false;
         }
         self.hold.entrance = Entrance::AsBefore;
