@@ -29,7 +29,11 @@ fn check(cairn: &Path, target: &Path) -> f64 {
 /// Checks a crate that is always the same; seconds of processor time.
 fn compile_unit(folder: &Path) -> f64 {
     let file = folder.join("unit.rs");
-    let function = |number| format!("pub fn f{number}(x: &[u64]) -> Option<u64> {{ x.iter().map(|x| x + {number}).max() }}\n");
+    let function = |number| {
+        format!(
+            "pub fn f{number}(x: &[u64]) -> Option<u64> {{ x.iter().map(|x| x + {number}).max() }}\n"
+        )
+    };
     fs::write(&file, (0..UNIT_FUNCTIONS).map(function).collect::<String>()).unwrap();
     let rustc = std::env::var("RUSTC").unwrap_or("rustc".to_owned());
     let options = "--edition 2024 --crate-type lib --emit metadata";

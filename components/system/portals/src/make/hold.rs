@@ -58,8 +58,8 @@ pub enum Purpose {
 pub(super) struct Hold {
     /// Who is held; [`NO_INSTANCE`]: nobody.
     held: InstanceId,
-    /// All in its domain: they end together.
-    together: [bool; INSTANCES_MAXIMUM],
+    /// Its domain, if others are in that, and end with it.
+    shared: Option<DomainId>,
     /// Whose calls to it go on.
     holder: InstanceId,
     phase: Phase,
@@ -78,7 +78,7 @@ impl Hold {
     /// Nobody is held.
     pub const NONE: Hold = Hold {
         held: NO_INSTANCE,
-        together: [false; INSTANCES_MAXIMUM],
+        shared: None,
         holder: NO_INSTANCE,
         phase: Phase::Asking,
         purpose: Purpose::Successor,
@@ -106,9 +106,20 @@ impl Maker {
     }
 
     /// Whether an instance is held, or is in the domain of who is.
+    #[inline(always)]
     pub fn is_held(&self, instance: InstanceId) -> bool {
-        let is_together = self.hold.together.get(instance.index()) == Some(&true);
-        is_together && self.hold.held != NO_INSTANCE
+        let is_in = |domain| self.instances.get(instance).is_ok_and(|one| one.domain == domain);
+        instance == self.hold.held || self.hold.shared.is_some_and(is_in)
+    }
+
+    /// Whether others are in the domain of who is held.
+    pub(super) fn is_shared(&self) -> bool {
+        self.hold.shared.is_some()
+    }
+
+    /// Nobody is held any more.
+    fn let_go(&mut self) {
+        (self.hold.held, self.hold.shared) = (NO_INSTANCE, None);
     }
 
     /// Whether the portals that a client gets to a server are held from the beginning.
@@ -186,24 +197,10 @@ impl Maker {
             true => (self.hold.entrance, Phase::Holding),
             false => (Entrance::AsBefore, Phase::Asking),
         };
-        let mut together = Hold::NONE.together;
-        for one in self.instances.in_domain(record.domain) {
-            if let Some(together) = together.get_mut(one.number.index()) {
-                *together = true;
-            }
-        }
-        let place = 0;
-        self.hold = Hold {
-            held,
-            together,
-            holder,
-            phase,
-            purpose,
-            changed: false,
-            place,
-            entrance,
-            successors,
-        };
+        let shared = Some(record.domain).filter(|_| !is_alone);
+        let hold =
+            Hold { held, shared, holder, phase, purpose, entrance, successors, ..Hold::NONE };
+        self.hold = hold;
         Ok(())
     }
 
@@ -256,7 +253,7 @@ impl Maker {
             }
         });
         if takes_none {
-            self.hold.held = NO_INSTANCE;
+            self.let_go();
             return Err(Error::NotSupported);
         }
         let hold = &mut self.hold;

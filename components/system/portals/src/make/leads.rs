@@ -66,6 +66,9 @@ impl Maker {
         let mut looked = from;
         let server = self.held()?;
         let is_interposer = self.is_interposer(server);
+        // One comparison for each, if nobody ends with it.
+        let is_shared = self.is_shared();
+        let is = |one: InstanceId| one == server || is_shared && self.is_held(one);
         while looked < end {
             if at == connections + self.blocks.end_of_used() {
                 at = wraps.max(at) + (WRAPS_MAXIMUM - self.wraps.wraps.all().len());
@@ -74,7 +77,8 @@ impl Maker {
                 None => {
                     // Most lead elsewhere.
                     let ahead = &layout.portals[at..connections.min(at + (end - looked))];
-                    let next = ahead.iter().position(|portal| self.leads(layout, portal).is_some());
+                    let next =
+                        ahead.iter().position(|portal| leads(layout, portal).is_some_and(is));
                     let Some(next) = next else {
                         (at, looked) = (at + ahead.len(), looked + ahead.len());
                         continue;
@@ -85,7 +89,7 @@ impl Maker {
                 Some(place) if place < self.blocks.end_of_used() => {
                     let block = self.blocks.get(place);
                     // What it has to itself is its own content's.
-                    let is_led = self.is_held(block.server) && block.client != block.server;
+                    let is_led = is(block.server) && block.client != block.server;
                     let leads = is_led.then(|| self.leads_of_block(machine, block.server, block));
                     leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
                 }
@@ -96,9 +100,7 @@ impl Maker {
                 Some(_) => {
                     let number = wraps + WRAPS_MAXIMUM - 1 - at;
                     let wrap = self.wraps.wraps.all().get(number);
-                    let of = |wrap: &Wrap| {
-                        if self.is_held(wrap.server) { wrap.server } else { server }
-                    };
+                    let of = |wrap: &Wrap| if is(wrap.server) { wrap.server } else { server };
                     let leads = wrap
                         .map(|wrap| self.leads_of_wrap(machine, (of(wrap), is_interposer), wrap));
                     leads.into_iter().flatten().map(&mut each).last().unwrap_or(0)
@@ -112,11 +114,11 @@ impl Maker {
         Some(at)
     }
 
-    /// A connection of the layout, if it leads there.
+    /// A connection of the layout.
     fn connection<M: Machine>(&self, machine: &M, number: usize) -> Option<Lead> {
         let layout = machine.layout();
         let portal = layout.portals.get(number)?;
-        let server = self.leads(layout, portal)?;
+        let server = leads(layout, portal)?;
         if !self.instances.is_described(layout, server) {
             return None;
         }
@@ -155,12 +157,11 @@ impl Maker {
             }
         })
     }
+}
 
-    /// To which of those held a connection of the layout leads.
-    fn leads(&self, layout: &Layout, portal: &Portal) -> Option<InstanceId> {
-        let export = layout.exports.get(portal.export as usize)?;
-        Some(export.instance).filter(|server| self.is_held(*server))
-    }
+/// To whom a connection of the layout leads.
+fn leads(layout: &Layout, portal: &Portal) -> Option<InstanceId> {
+    layout.exports.get(portal.export as usize).map(|export| export.instance)
 }
 
 /// Where a method of what portals lead to is entered, as the record says.

@@ -46,7 +46,7 @@ impl Maker {
             Some(next) => self.hold.place = next,
             None => {
                 machine.look_at_stacks(HELD_QUEUE as u16)?;
-                self.hold.held = NO_INSTANCE;
+                self.let_go();
             }
         }
         Ok(next.is_none())
