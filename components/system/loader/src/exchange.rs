@@ -170,13 +170,13 @@ impl Job {
         while !self.is_quiet(fellows)? {
             if now() > until {
                 if let Some(fellows) = fellows.filter(|_| called) {
-                    let _ = fellows.call_home(false);
+                    fellows.let_wait();
                 }
                 let why = "a call to it did not come back in time";
                 return Err(self.failed(Error::TimedOut, why));
             }
             if let Some(fellows) = fellows.filter(|_| !called) {
-                let home = fellows.call_home(true);
+                let home = fellows.call_home();
                 home.map_err(|error| self.failed_of(error, "does not call its callers home"))?;
                 called = true;
             }
@@ -190,7 +190,7 @@ impl Job {
         STATE.with(|State(state)| {
             fellows.export(state).map_err(|error| {
                 // They go on.
-                let _ = fellows.call_home(false);
+                fellows.let_wait();
                 self.failed_of(error, "did not give its state away")
             })?;
             let import = |until, comes_back| fellows.import(state, until, comes_back);

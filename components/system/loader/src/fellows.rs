@@ -49,6 +49,10 @@ impl Fellow {
         self.successor.as_ref().map(Object::proxy)
     }
 
+    fn call_home(&self, called: bool) -> Result<(), Error> {
+        self.proxy().map_or(Ok(()), |successor| successor.call_home(called))
+    }
+
     fn failed(&self, error: Error) -> Failure {
         (Line::of(format_args!("{}", self.name.text())), error)
     }
@@ -102,12 +106,19 @@ impl Fellows {
         Ok(true)
     }
 
-    /// Calls those home that wait inside, or lets them wait again. Who called one of them may wait in another that this one calls.
-    pub fn call_home(&self, called: bool) -> Result<(), Failure> {
-        self.all().try_for_each(|fellow| {
-            let home = fellow.proxy().map_or(Ok(()), |successor| successor.call_home(called));
-            home.map_err(|error| fellow.failed(error))
+    /// Calls those home that wait inside. Who called one of them may wait in another that this one calls. If one fails those before it let theirs wait again.
+    pub fn call_home(&self) -> Result<(), Failure> {
+        self.all().enumerate().try_for_each(|(place, fellow)| {
+            fellow.call_home(true).map_err(|error| {
+                let_wait(self.all().take(place));
+                fellow.failed(error)
+            })
         })
+    }
+
+    /// Has all of them let those wait again that come back.
+    pub fn let_wait(&self) {
+        let_wait(self.all());
     }
 
     /// Has each write its state, one behind the other.
@@ -136,6 +147,13 @@ impl Fellows {
             }
         }
         imported
+    }
+}
+
+/// One that fails is not in the way of the others.
+fn let_wait<'a>(fellows: impl Iterator<Item = &'a Fellow>) {
+    for fellow in fellows {
+        let _ = fellow.call_home(false);
     }
 }
 

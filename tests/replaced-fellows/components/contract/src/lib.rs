@@ -27,4 +27,6 @@ pub mod misbehaves {
     pub const REFUSES: u64 = 3;
     /// Its next life dies of it.
     pub const CHOKES: u64 = 4;
+    /// It does not call its callers home.
+    pub const STAYS: u64 = 5;
 }

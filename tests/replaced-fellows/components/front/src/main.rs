@@ -65,8 +65,11 @@ impl Front for Server {
 }
 
 impl interfaces::Successor for Server {
-    fn call_home(&self, _: bool) -> Result<(), Error> {
-        Ok(())
+    fn call_home(&self, called: bool) -> Result<(), Error> {
+        match (HOW.load(Relaxed), called) {
+            (misbehaves::STAYS, true) => Err(Error::NotAllowed),
+            _ => Ok(()),
+        }
     }
 
     fn export_state(&self, _: u64, part: WriteWindow<'_>) -> Result<usize, Error> {

@@ -41,6 +41,7 @@ static ADDED: [AtomicU64; CALLERS] = [const { AtomicU64::new(0) }; CALLERS];
 static ASKED: AtomicU64 = AtomicU64::new(0);
 static LOST: AtomicU64 = AtomicU64::new(0);
 static STOP: AtomicU64 = AtomicU64::new(0);
+static WOKEN: AtomicU64 = AtomicU64::new(0);
 
 fn expect<T: PartialEq + Debug>(what: &str, found: T, expected: T) {
     judge::compare(CONSOLE, what, found, expected);
@@ -160,6 +161,26 @@ fn misbehaving() {
     say!("ok: a fellow that keeps, loses or refuses its state");
 }
 
+/// Waits in the one until it is woken; which content it has then, or 0.
+fn wait(_: u64) {
+    WOKEN.store(COUNTER.wait().unwrap_or(0), Relaxed);
+}
+
+/// The one has called its callers home, and the other does not: those of the one wait again.
+fn staying() {
+    expect("misbehave", FRONT.misbehave(misbehaves::STAYS), Ok(()));
+    let waiting = spawn(THREADS, &BESIDE, wait, 0, 60).expect("a thread");
+    let _ = THREADS.sleep_until(time::now() + time::ticks(5_000));
+    expect("it is not replaced", replace("counter", "other"), Err(Error::NotAllowed));
+    // Who is not to wait calls again and again, and gives up.
+    let _ = THREADS.sleep_until(time::now() + time::ticks(200_000));
+    expect("wake", COUNTER.wake(), Ok(()));
+    let _ = waiting.join();
+    expect("it is woken", WOKEN.load(Relaxed), kinds::GOOD);
+    expect("it behaves", FRONT.misbehave(0), Ok(()));
+    say!("ok: a fellow that does not call its callers home");
+}
+
 fn under_load() {
     let (first, asked) = FRONT.add(0).unwrap_or((0, 0));
     let callers = [30, 55, 90];
@@ -241,6 +262,7 @@ fn main() {
     idle();
     refused();
     misbehaving();
+    staying();
     under_load();
     disturbed();
     say!("replaced fellows: done");
