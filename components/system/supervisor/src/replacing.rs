@@ -34,6 +34,15 @@ static WAITING: AtomicU64 = AtomicU64::new(0);
 pub fn ask(by: InstanceId, record: &Instance, from: InstanceId, is_new: bool) -> Result<(), Error> {
     let trial = (TRIAL.load(Relaxed), REPLACED.load(Relaxed), BY.load(Relaxed));
     let is_other = trial.0 != 0 && trial != (record.leader.0, record.number.0, by.0);
+    // Nobody has come so far as to give it that content: it keeps its own.
+    if trial.0 != 0
+        && !is_other
+        && !is_new
+        && NEXT.compare_exchange(from.0, 0, Relaxed, Relaxed).is_ok()
+    {
+        TAKEN.store(now(), Relaxed);
+        return Ok(());
+    }
     if is_other || NEXT.load(Relaxed) != 0 {
         return Err(Error::Busy);
     }

@@ -17,6 +17,13 @@ pub trait Front {
     fn misbehave(&self, how: u64) -> Result<(), Error>;
 }
 
+/// Is not in their domain.
+#[cairn::interface]
+pub trait Keeper {
+    /// Comes back after so many ticks, and not before.
+    fn keep(&self, ticks: u64) -> Result<(), Error>;
+}
+
 /// What it does.
 pub mod misbehaves {
     /// It does not give its state away.
@@ -29,4 +36,6 @@ pub mod misbehaves {
     pub const CHOKES: u64 = 4;
     /// It does not call its callers home.
     pub const STAYS: u64 = 5;
+    /// Its own thread does not come home in time.
+    pub const LINGERS: u64 = 6;
 }

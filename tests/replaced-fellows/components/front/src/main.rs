@@ -8,12 +8,12 @@ use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, time};
 use cairn_interfaces as interfaces;
 use cairn_test_replaced_contract::{Counter, kinds};
-use cairn_test_replaced_fellows_contract::{Front, misbehaves};
+use cairn_test_replaced_fellows_contract::{Front, Keeper, misbehaves};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
     name: "replaced-fellows-front",
-    imports: { counter: Counter, portals: interfaces::Portals, threads: interfaces::Threads },
+    imports: { counter: Counter, portals: interfaces::Portals, threads: interfaces::Threads, keeper: Keeper },
     exports: { front: Front = SERVER, successor: interfaces::Successor = SERVER },
     arguments: { kind: u64 },
     init: init,
@@ -37,6 +37,9 @@ fn init() {
 /// It has a lock and is in calls out of its domain, and into its fellow, most of the time.
 fn main() {
     loop {
+        if HOW.load(Relaxed) == misbehaves::LINGERS {
+            let _ = imports::KEEPER.keep(time::ticks(600_000));
+        }
         if let Ok(mut count) = LOCKED.lock() {
             *count += imports::COUNTER.kind().unwrap_or(0);
             let _ = imports::THREADS.sleep_until(time::now() + time::ticks(50));

@@ -181,6 +181,17 @@ fn staying() {
     say!("ok: a fellow that does not call its callers home");
 }
 
+/// Their life has not ended when the time is over: they come back as they were.
+fn lingering() {
+    let (sum, asked) = FRONT.add(1).unwrap_or((0, 0));
+    expect("misbehave", FRONT.misbehave(misbehaves::LINGERS), Ok(()));
+    let _ = THREADS.sleep_until(time::now() + time::ticks(5_000));
+    expect("it is not replaced", replace("counter", "other"), Err(Error::TimedOut));
+    judge::wait_until(THREADS, || FRONT.kinds().is_ok());
+    expect("both know what they knew", FRONT.add(0), Ok((sum, asked + 1)));
+    say!("ok: a fellow whose thread does not come home");
+}
+
 fn under_load() {
     let (first, asked) = FRONT.add(0).unwrap_or((0, 0));
     let callers = [30, 55, 90];
@@ -263,6 +274,7 @@ fn main() {
     refused();
     misbehaving();
     staying();
+    lingering();
     under_load();
     disturbed();
     say!("replaced fellows: done");
