@@ -123,8 +123,9 @@ fn segments(
     }
 }
 
-/// Where a portal is for which a component was built: those that each table has are where they are.
-fn index_in_table(index: u16, before: u16) -> u16 {
+/// Where a portal is in a table in which `before` others' are before those of the imports, and of which those that each table has are where they are, for
+/// which a component was built.
+pub(crate) fn index_in_table(index: u16, before: u16) -> u16 {
     if usize::from(index) < PORTAL_FIRST_IMPORT { index } else { index + before }
 }
 

@@ -167,18 +167,29 @@ impl Job {
     /// Waits until the last caller has left, of those that end with it too.
     pub(super) fn drain(&self, fellows: Option<&Fellows>, until: u64) -> Result<(), Error> {
         let mut called = false;
+        let drained = self.drain_until(fellows, until, &mut called);
+        if let Some(fellows) = fellows.filter(|_| called && drained.is_err()) {
+            fellows.let_wait();
+        }
+        drained
+    }
+
+    /// The same; whether callers were called home.
+    fn drain_until(
+        &self,
+        fellows: Option<&Fellows>,
+        until: u64,
+        called: &mut bool,
+    ) -> Result<(), Error> {
         while !self.is_quiet(fellows)? {
             if now() > until {
-                if let Some(fellows) = fellows.filter(|_| called) {
-                    fellows.let_wait();
-                }
                 let why = "a call to it did not come back in time";
                 return Err(self.failed(Error::TimedOut, why));
             }
-            if let Some(fellows) = fellows.filter(|_| !called) {
+            if let Some(fellows) = fellows.filter(|_| !*called) {
                 let home = fellows.call_home();
                 home.map_err(|error| self.failed_of(error, "does not call its callers home"))?;
-                called = true;
+                *called = true;
             }
             self.pause()?;
         }
@@ -231,7 +242,13 @@ impl Job {
                 // It has the content that it had, perhaps in another life.
                 Err(_) => INSTANCES.settle(instance),
             };
-            let is_back = is_back.and_then(|()| import(until, true).map_err(|(_, error)| error));
+            // Who serves late has its state still to get, and so have those that wait for it.
+            let is_back = match is_back {
+                Err(Error::TimedOut) => import(self.until(), true),
+                Err(error) => Err((Line::new(), error)),
+                Ok(()) => import(until, true),
+            };
+            let is_back = is_back.map_err(|(_, error)| error);
             let is_back = is_back.and_then(|()| self.enter_between(until));
             if let Err(error) = is_back {
                 cairn::log::error!("{} did not come back: {}", self.name(), error.text());

@@ -26,7 +26,7 @@ pub struct Loads {
 pub type Prepared = [InstanceId; INSTANCES_MAXIMUM];
 
 /// Raise it with each change of what is in there.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 pub static LASTING: State<Lasting> = State::new(Lasting {
     loads: Mutex::new(Loads {

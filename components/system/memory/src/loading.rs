@@ -98,7 +98,8 @@ impl Manager<'_> {
     /// Makes an instance, a child of `parent`, as the head of its package says, but for its content. The number is its.
     ///
     /// `Exhausted`: the parent's quotas do not hold it, or no number is free; `NotAllowed`: the parent may load nothing;
-    /// `TooLarge`: it needs more than there is for one; `Busy`: another has the name; `NotFound`: its pager is not there.
+    /// `TooLarge`: it needs more than there is for one; `Busy`: another has the name; `NotFound`: its pager is not there; `BadArgument`: it is made for
+    /// a place beside others in their domain.
     pub fn make(&self, parent: InstanceId, text: &str, head: &Head) -> Result<InstanceId, Error> {
         if head.numbers().portals_before != 0 {
             return Err(Error::BadArgument);

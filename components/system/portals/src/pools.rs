@@ -99,7 +99,12 @@ impl Pools {
     }
 
     /// Whether no thread is in a call to a server, but for those of one client.
-    pub fn is_quiet<M: Machine>(&self, machine: &M, server: InstanceId, but: InstanceId) -> bool {
+    pub fn is_quiet<M: Machine>(
+        &self,
+        machine: &M,
+        server: InstanceId,
+        but: impl Fn(InstanceId) -> bool,
+    ) -> bool {
         self.queues.is_quiet(machine, server, but)
     }
 

@@ -244,12 +244,17 @@ impl Queues {
         queues.filter(move |(_, queue)| is_end(queue)).map(|(queue, _)| queue)
     }
 
-    /// Whether no thread is in a call to a server, but for those of one client.
-    pub fn is_quiet<M: Machine>(&self, machine: &M, server: InstanceId, but: InstanceId) -> bool {
+    /// Whether no thread is in a call to a server, but for those of the clients for which `but` says so.
+    pub fn is_quiet<M: Machine>(
+        &self,
+        machine: &M,
+        server: InstanceId,
+        but: impl Fn(InstanceId) -> bool,
+    ) -> bool {
         let mut queues = self.of_end(server);
         queues.all(|queue| {
             let Queue { client, server: of, .. } = self.queues[usize::from(queue)];
-            of != server || client == but || self.is_complete(machine, queue)
+            of != server || but(client) || self.is_complete(machine, queue)
         })
     }
 

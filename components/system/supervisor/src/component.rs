@@ -175,11 +175,13 @@ impl interfaces::InstanceControl for Server {
     ) -> Result<u64, Error> {
         let system = begun()?;
         let record = system.made(instance)?;
+        // Its row may be another's before this is back.
+        let leader = record.leader;
         INTERRUPTS_OFF.store(0, Relaxed);
         replacing::ask(caller.0, record, successor, is_new)?;
-        ask_for(record.leader, EXCHANGE)?;
+        ask_for(leader, EXCHANGE)?;
         loop {
-            match system.outcome(record.leader) {
+            match system.outcome(leader) {
                 Err(Error::WouldBlock) if now() > until => return Err(Error::TimedOut),
                 // The worker ends this wait: clients wait.
                 Err(Error::WouldBlock) => replacing::wait(now() + ticks(PAUSE_MICROSECONDS)),

@@ -237,7 +237,7 @@ impl System {
                     state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
                 }
             },
-            Phase::Renewing if replacing::is_fresh(fellow) => {
+            Phase::Renewing if replacing::take_fresh(fellow) => {
                 self.next(record, "renew", Ok(true), Phase::Sweeping);
             }
             Phase::Renewing => {

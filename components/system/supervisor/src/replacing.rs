@@ -65,8 +65,8 @@ pub fn check(by: InstanceId, leader: InstanceId) -> Result<(), Error> {
     if is_it { Ok(()) } else { Err(Error::NotFound) }
 }
 
-/// Whether the memory of an instance that begins its next life is as it was made.
-pub fn is_fresh(instance: InstanceId) -> bool {
+/// Whether the memory of an instance that begins its next life is as it was made; it is not any more behind that.
+pub fn take_fresh(instance: InstanceId) -> bool {
     REPLACED.load(Relaxed) == instance.0 && IS_FRESH.swap(false, Relaxed)
 }
 
@@ -139,8 +139,8 @@ impl System {
     /// An instance is dead, and begins its next life: takes the content that it is to get.
     pub fn take_content(&self, record: &'static Instance) {
         let instance = record.number;
-        let is_replaced = self.is_on_trial(instance) && REPLACED.load(Relaxed) == instance.0;
-        if !is_replaced || NEXT.load(Relaxed) == 0 {
+        // Who is to get something is on trial.
+        if REPLACED.load(Relaxed) != instance.0 || NEXT.load(Relaxed) == 0 {
             return;
         }
         let from = InstanceId(NEXT.load(Relaxed));
@@ -184,6 +184,7 @@ impl System {
         if self.is_on_trial(instance) {
             TRIAL.store(0, Relaxed);
             NEXT.store(0, Relaxed);
+            IS_FRESH.store(false, Relaxed);
         }
     }
 

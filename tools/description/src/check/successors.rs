@@ -31,11 +31,14 @@ pub(super) fn check(system: &System, report: &mut Report) {
     }
 }
 
+/// Whether an instance gives way while it is in use.
+fn gives_way(instance: &Instance) -> bool {
+    matches!(instance.role, Some(Role::Scheduler | Role::Interrupts | Role::Idle))
+}
+
 /// The first that there is.
 fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     let instance = &system.instances[index];
-    // These give way while they are in use.
-    let gives_way = matches!(instance.role, Some(Role::Scheduler | Role::Interrupts | Role::Idle));
     // Whoever keeps its state in place has no end of its life.
     let in_place = instance.exports.iter().find(|export| *export.name == "in_place");
     if instance.role == Some(Role::Loader) && in_place.is_none() {
@@ -46,7 +49,7 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
             note: "it holds the role `loader`".to_owned(),
         });
     }
-    if *instance.essential && in_place.is_none() && !gives_way {
+    if *instance.essential && in_place.is_none() && !gives_way(instance) {
         return Some(Obstacle {
             expected: "expected an instance without which the system goes on, since its life ends when it is replaced, or one with an export `in_place`",
             help: "write `essential = false` if the system does without it, open its export `in_place` to the loader if it has one, or remove this package",
@@ -100,6 +103,27 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
 /// The first that there is because others are in the domain, and end with it.
 fn shared<'a>(system: &'a System, index: usize, successor: &'a Instance) -> Option<Obstacle<'a>> {
     system.fellows(index).nth(1)?;
+    let of = &system.instances[index];
+    let in_place = of.exports.iter().find(|export| *export.name == "in_place");
+    let in_place =
+        in_place.map(|export| (&export.name.place, "it goes on while it is replaced".to_owned()));
+    let gives_way =
+        gives_way(of).then(|| (&of.name.place, "it gives way while it is in use".to_owned()));
+    let mut all = system.fellows(index).map(|fellow| &system.instances[fellow]);
+    let loader = all.find(|fellow| fellow.role == Some(Role::Loader)).map(|loader| {
+        (
+            &loader.name.place,
+            format!("`{}`, which replaces the others, would end with it", loader.name),
+        )
+    });
+    if let Some((place, note)) = in_place.or(gives_way).or(loader) {
+        return Some(Obstacle {
+            expected: "expected an instance that is alone in its protection domain",
+            help: "place it in a domain of its own, or remove this package",
+            place,
+            note,
+        });
+    }
     for fellow in system.fellows(index) {
         let provides = |section: &&Section| {
             section.pager.as_ref().is_some_and(|pager| *pager.instance == fellow)

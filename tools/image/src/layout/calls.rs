@@ -2,6 +2,7 @@
 
 use super::Layout;
 use crate::memory::READ;
+use crate::package::index_in_table;
 use cairn_abi::address::{INSIDE_OFFSET, PAGE_SIZE};
 use cairn_abi::domain::{FIELD_KERNEL_RETURN, PORTAL_FIRST_IMPORT};
 use cairn_abi::privileged::PORTAL_KERNEL_CALL;
@@ -86,10 +87,8 @@ impl Layout<'_> {
     /// A call of an instance, whose index is the one that its component was built with.
     pub(super) fn form(&self, index: usize, call: &Call) -> Form {
         let (instance, placed) = (&self.system.instances[index], &self.placed[index]);
-        let portal = call.portal.map(|portal| match usize::from(portal) < PORTAL_FIRST_IMPORT {
-            true => portal,
-            false => portal + self.portals_before(index),
-        });
+        let before = self.portals_before(index);
+        let portal = call.portal.map(|portal| index_in_table(portal, before));
         if let Some(portal) = portal.filter(|portal| call.is_stub && self.is_inside(index, *portal))
         {
             let word = placed.region + INSIDE_OFFSET + u64::from(portal) * 8;

@@ -41,9 +41,9 @@ impl Manager<'_> {
     }
 
     /// Calls of its fellows to an instance, which are dead as well, enter it where the record says.
-    pub(super) fn relink_inside(&self, instance: Entry<Instance>) -> Result<(), Error> {
+    pub(super) fn relink_inside(&self, instance: Entry<Instance>) {
         if instance.is_alone() {
-            return Ok(());
+            return;
         }
         for portal in self.record.portals.iter() {
             let export = self.record.exports.get(portal.export() as usize);
@@ -51,8 +51,8 @@ impl Manager<'_> {
             let client = self.place(portal.client());
             let client = client.ok().filter(|client| client.leader() == instance.leader());
             let (Some(export), Some(client)) = (export, client) else { continue };
-            let page =
-                self.tables.find(self.root_of(client)?, client.start_address() + INSIDE_OFFSET);
+            let Ok(root) = self.root_of(client) else { continue };
+            let page = self.tables.find(root, client.start_address() + INSIDE_OFFSET);
             let words = page.map_or(&[][..], |page| self.words(tables::page(page), PAGE_SIZE));
             let method = export.read().first_method + portal.read().method;
             let method = self.record.methods.get(method as usize);
@@ -63,6 +63,5 @@ impl Manager<'_> {
                 word.store(method.entry() as i64, Relaxed);
             }
         }
-        Ok(())
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Manager<'a> {
     ) -> Result<(InstanceId, u64), Error> {
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
-        if in_place.is_some() && !record.is_alone() {
+        if (in_place.is_some() || self.gives_way(record)) && !record.is_alone() {
             return Err(Error::NotSupported);
         }
         self.check_beside_fellows(record, head)?;
@@ -220,7 +220,7 @@ impl<'a> Manager<'a> {
             ready.store(startup.load(Relaxed), Relaxed);
         }
         self.exchange_record((ours, theirs), slots);
-        self.relink_inside(ours)?;
+        self.relink_inside(ours);
         self.account(instance)?.renew(self.said(ours));
         self.settle();
         Ok(())

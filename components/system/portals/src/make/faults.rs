@@ -66,9 +66,8 @@ impl Maker {
         if interposer.float != FLOAT_OFF {
             return Err(Error::NotSupported);
         }
-        // Who replaces it does not wait for its successor, nor does anybody know where one that ends with who is replaced is entered then.
-        let is_fellow = self.is_held(rule.interposer) && self.held() != Some(rule.interposer);
-        if is_fellow || self.is_held_by(client, rule.interposer) {
+        // Who replaces it does not wait for its successor.
+        if self.is_held_by(client, rule.interposer) {
             return Err(Error::Busy);
         }
         if self.wraps.wraps.is_full() {

@@ -323,9 +323,11 @@ impl Maker {
         Ok(())
     }
 
-    /// Whether no thread is in a call to a server, but for those of one client.
+    /// Whether no thread is in a call to a server, but for those of one client, and those that end with it: a thread of another client's that came to it by
+    /// one of these is in a call to that as well.
     pub fn is_quiet<M: Machine>(&self, machine: &M, server: InstanceId, but: InstanceId) -> bool {
-        self.pools.is_quiet(machine, server, but)
+        let is_fellow = |client| client != server && self.is_held(server) && self.is_held(client);
+        self.pools.is_quiet(machine, server, |client| client == but || is_fellow(client))
     }
 
     /// A step of the end of a life that has a successor, which looks at some blocks from the place `from` on; the next place.

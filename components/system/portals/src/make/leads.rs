@@ -95,7 +95,9 @@ impl Maker {
                 }
                 Some(_) if at >= wraps + WRAPS_MAXIMUM => {
                     let range = layout.ranges.get(at - wraps - WRAPS_MAXIMUM)?;
-                    self.lead_of_faults(machine, server, range).map_or(0, &mut each)
+                    let lead =
+                        is(range.pager).then(|| self.lead_of_faults(machine, range.pager, range));
+                    lead.flatten().map_or(0, &mut each)
                 }
                 Some(_) => {
                     let number = wraps + WRAPS_MAXIMUM - 1 - at;
