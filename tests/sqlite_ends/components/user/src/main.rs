@@ -20,7 +20,7 @@ cairn::component! {
 }
 
 /// How often SQLite ends in the middle of its work; in between, as often, the disk's driver, and the other client.
-const ENDS: u64 = 8;
+const ENDS: u64 = 4;
 /// Rows, of a quarter of a page each: more than the memory for pages that a script allows itself.
 const ROWS: u64 = 200;
 
