@@ -62,27 +62,26 @@ impl Fellows {
     /// Those that end with an instance, itself among them.
     pub fn open(of: InstanceId) -> Result<Fellows, Failure> {
         let mut fellows = Fellows([const { None }; FELLOWS_MAXIMUM]);
-        for place in 0..FELLOWS_MAXIMUM {
+        let filled = fellows.fill(of);
+        if filled.is_err() {
+            fellows.close();
+        }
+        filled.map(|()| fellows)
+    }
+
+    fn fill(&mut self, of: InstanceId) -> Result<(), Failure> {
+        for (place, fellow) in self.0.iter_mut().enumerate() {
             let mut name = [0; NAME_SIZE];
             let (instance, length) = match INSTANCES.fellow(of, place as u64, &mut name) {
                 Ok(found) => found,
                 Err(Error::NotFound) if place > 0 => break,
-                Err(error) => {
-                    fellows.close();
-                    return Err((Line::new(), error));
-                }
+                Err(error) => return Err((Line::new(), error)),
             };
             note_replaced(1 + place, instance);
             let name = core::str::from_utf8(name.get(..length).unwrap_or_default());
-            match Fellow::open(instance, name.unwrap_or_default()) {
-                Ok(fellow) => fellows.0[place] = Some(fellow),
-                Err(failure) => {
-                    fellows.close();
-                    return Err(failure);
-                }
-            }
+            *fellow = Some(Fellow::open(instance, name.unwrap_or_default())?);
         }
-        Ok(fellows)
+        Ok(())
     }
 
     fn all(&self) -> impl Iterator<Item = &Fellow> {

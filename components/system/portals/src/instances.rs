@@ -69,9 +69,9 @@ impl Instances {
         self.in_domain(record.domain).all(|one| one.number == record.number)
     }
 
-    /// Whether two are in one domain.
-    pub fn are_together(&self, one: InstanceId, other: InstanceId) -> bool {
-        let [one, other] = [one, other].map(|number| self.get(number).map(|one| one.domain));
-        one.is_ok() && one == other
+    /// Whether an instance is in a domain.
+    #[inline(always)]
+    pub fn is_in(&self, number: InstanceId, domain: DomainId) -> bool {
+        self.get(number).is_ok_and(|one| one.domain == domain)
     }
 }

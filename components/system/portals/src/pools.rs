@@ -98,7 +98,7 @@ impl Pools {
         self.queues.of_end(instance).all(|queue| self.queues.is_complete(machine, queue))
     }
 
-    /// Whether no thread is in a call to a server, but for those of one client.
+    /// See [`Queues::is_quiet`].
     pub fn is_quiet<M: Machine>(
         &self,
         machine: &M,

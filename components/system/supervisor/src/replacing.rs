@@ -33,17 +33,13 @@ static WAITING: AtomicU64 = AtomicU64::new(0);
 /// An instance is to get the content of another number, says the loader; the worker does the rest.
 pub fn ask(by: InstanceId, record: &Instance, from: InstanceId, is_new: bool) -> Result<(), Error> {
     let trial = (TRIAL.load(Relaxed), REPLACED.load(Relaxed), BY.load(Relaxed));
-    let is_other = trial.0 != 0 && trial != (record.leader.0, record.number.0, by.0);
+    let is_it = trial == (record.leader.0, record.number.0, by.0);
     // Nobody has come so far as to give it that content: it keeps its own.
-    if trial.0 != 0
-        && !is_other
-        && !is_new
-        && NEXT.compare_exchange(from.0, 0, Relaxed, Relaxed).is_ok()
-    {
+    if is_it && !is_new && NEXT.compare_exchange(from.0, 0, Relaxed, Relaxed).is_ok() {
         TAKEN.store(now(), Relaxed);
         return Ok(());
     }
-    if is_other || NEXT.load(Relaxed) != 0 {
+    if (trial.0 != 0 && !is_it) || NEXT.load(Relaxed) != 0 {
         return Err(Error::Busy);
     }
     if state(record.leader).retires.load(Relaxed) {
@@ -89,7 +85,7 @@ impl System {
         if NEXT.load(Relaxed) != 0 {
             return Err(Error::WouldBlock);
         }
-        let mut all = self.instance(leader).into_iter().flat_map(|leader| self.fellows(leader));
+        let mut all = self.together(leader);
         match state.phase() {
             Phase::Alive if all.any(|one| ready::is_starting(one.number)) => Err(Error::WouldBlock),
             Phase::Alive => Ok(()),

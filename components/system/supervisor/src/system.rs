@@ -141,9 +141,7 @@ impl System {
 
     /// The same of all that end with an instance.
     pub fn can_all_be_quiet(&self, record: &Instance) -> bool {
-        let leader = self.instance(record.leader);
-        let mut all = leader.into_iter().flat_map(|leader| self.fellows(leader));
-        all.all(|fellow| self.can_be_quiet(fellow.number))
+        self.together(record.leader).all(|fellow| self.can_be_quiet(fellow.number))
     }
 
     /// Those that there are, from a number on.
@@ -169,6 +167,11 @@ impl System {
         core::iter::successors(Some(leader), move |record| {
             instances.get(record.next_fellow.index().checked_sub(1)?)
         })
+    }
+
+    /// The same, of a leader's number; nobody, if that is no instance's.
+    pub fn together(&self, leader: InstanceId) -> impl Iterator<Item = &'static Instance> {
+        self.instance(leader).into_iter().flat_map(|leader| self.fellows(leader))
     }
 
     /// Whether a fault of the instance halts the machine.

@@ -144,7 +144,7 @@ impl System {
     /// The name of the instance in a domain whose code this is; of others, that of the first.
     fn name_of_domain(&self, domain: DomainId, code: u64) -> &'static str {
         let leader = self.lives_in(domain);
-        let fellows = self.instance(leader).into_iter().flat_map(|leader| self.fellows(leader));
+        let fellows = self.together(leader);
         let mut has = fellows.filter(|one| (code ^ one.start_address) < REGION_SIZE);
         has.next().map_or(self.name(leader), |one| name_text(&one.name))
     }

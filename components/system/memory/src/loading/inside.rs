@@ -9,11 +9,13 @@ use crate::tables;
 use cairn_abi::Error;
 use cairn_abi::address::{INSIDE_OFFSET, PAGE_SIZE};
 use cairn_abi::record::Instance;
+use cairn_abi::startup::Startup;
 use cairn_loader::package::Head;
+use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Where in the word with the numbers of an instance those of the portals before its own are.
-const PORTALS_BEFORE_SHIFT: u32 = 32;
+const PORTALS_BEFORE_SHIFT: usize = (offset_of!(Startup, portals_before) - NUMBERS) * 8;
 
 impl Manager<'_> {
     /// Whether a package is for the place that an instance has among those in its domain. `BadArgument`: its calls are by other portals; `TooLarge`: who calls it

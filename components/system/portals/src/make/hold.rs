@@ -108,7 +108,7 @@ impl Maker {
     /// Whether an instance is held, or is in the domain of who is.
     #[inline(always)]
     pub fn is_held(&self, instance: InstanceId) -> bool {
-        let is_in = |domain| self.instances.get(instance).is_ok_and(|one| one.domain == domain);
+        let is_in = |domain| self.instances.is_in(instance, domain);
         instance == self.hold.held || self.hold.shared.is_some_and(is_in)
     }
 
@@ -165,7 +165,7 @@ impl Maker {
         let record = self.living(machine, held)?;
         let (in_place, moves) = (purpose == Purpose::InPlace, purpose == Purpose::Move);
         // Who ends could not release itself.
-        if self.instances.are_together(holder, held) && !in_place {
+        if self.instances.is_in(holder, record.domain) && !in_place {
             return Err(Error::BadArgument);
         }
         let layout = machine.layout();

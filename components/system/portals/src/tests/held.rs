@@ -80,7 +80,11 @@ impl World {
     }
 
     fn opened(&mut self, of: InstanceId) -> usize {
-        self.manager.open_export(&self.machine, client(of), SERVICE, ANY).unwrap() as usize
+        self.opened_by(client(of), SERVICE)
+    }
+
+    fn opened_by(&mut self, by: Client, export: usize) -> usize {
+        self.manager.open_export(&self.machine, by, export, ANY).unwrap() as usize
     }
 
     fn numbers(&mut self, of: InstanceId, control: u64) -> usize {

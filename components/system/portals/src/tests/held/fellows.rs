@@ -32,10 +32,6 @@ fn inside() -> Client {
 }
 
 impl World {
-    fn opened_by(&mut self, by: Client, export: usize) -> usize {
-        self.manager.open_export(&self.machine, by, export, ANY).unwrap() as usize
-    }
-
     fn waits(&self, of: InstanceId, index: usize) -> bool {
         self.literal(of, index, LITERAL_QUEUE) == stack_queue(HELD_QUEUE)
     }

@@ -69,19 +69,15 @@ impl World {
     }
 }
 
-fn opened(world: &mut World, of: InstanceId) -> usize {
-    world.manager.open_export(&world.machine, client(of), SERVICE, ANY).unwrap() as usize
-}
-
 #[test]
 fn who_ends_the_system_does_not_wait() {
     let mut world = world();
-    let [first, essential] = [CLIENT, ESSENTIAL].map(|of| opened(&mut world, of));
+    let [first, essential] = [CLIENT, ESSENTIAL].map(|of| world.opened(of));
     let queue = |world: &World, of, index| world.literal_at(of, index, LITERAL_QUEUE);
     world.hold_in_place(SERVER).unwrap();
     assert_eq!(queue(&world, CLIENT, first), stack_queue(HELD_QUEUE));
     assert_ne!(queue(&world, ESSENTIAL, essential), stack_queue(HELD_QUEUE));
-    let later = opened(&mut world, ESSENTIAL);
+    let later = world.opened(ESSENTIAL);
     assert_ne!(
         queue(&world, ESSENTIAL, later),
         stack_queue(HELD_QUEUE),
@@ -108,7 +104,7 @@ fn the_manager_itself_can_be_held() {
 #[test]
 fn one_client_alone_is_led_to_a_successor_and_back() {
     let mut world = World::with_successor();
-    let [first, holders] = [CLIENT, HOLDER].map(|of| opened(&mut world, of));
+    let [first, holders] = [CLIENT, HOLDER].map(|of| world.opened(of));
     let meant = |world: &World, of, index| {
         let entry = world.literal_at(of, index, LITERAL_ENTRY);
         (entry, world.literal_at(of, index, LITERAL_STUB))
@@ -141,7 +137,7 @@ fn the_former_content_stays_until_who_did_not_wait_has_left_it() {
     // Before and behind the step in which portals are led to the other.
     for relinked in [None, Some(1), Some(100)] {
         let mut world = World::with_successor();
-        let [first, essential] = [CLIENT, ESSENTIAL].map(|of| opened(&mut world, of));
+        let [first, essential] = [CLIENT, ESSENTIAL].map(|of| world.opened(of));
         let before = world.literal_at(ESSENTIAL, essential, LITERAL_ENTRY);
         world.hold_in_place(SERVER).unwrap();
         let inside = world.machine.enter(ESSENTIAL, essential);
@@ -175,7 +171,7 @@ fn the_former_content_stays_until_who_did_not_wait_has_left_it() {
 #[test]
 fn where_nothing_has_changed_nobody_waits_for_who_is_inside() {
     let mut world = World::with_successor();
-    let [first, essential, holders] = [CLIENT, ESSENTIAL, HOLDER].map(|of| opened(&mut world, of));
+    let [first, essential, holders] = [CLIENT, ESSENTIAL, HOLDER].map(|of| world.opened(of));
     world.hold_in_place(SERVER).unwrap();
     world.lead(holders, NEXT).unwrap();
     let _inside = world.machine.enter(ESSENTIAL, essential);
@@ -188,7 +184,7 @@ fn where_nothing_has_changed_nobody_waits_for_who_is_inside() {
 #[test]
 fn the_holders_death_leads_all_where_the_record_says() {
     let mut world = World::with_successor();
-    let [first, holders] = [CLIENT, HOLDER].map(|of| opened(&mut world, of));
+    let [first, holders] = [CLIENT, HOLDER].map(|of| world.opened(of));
     let before = world.literal_at(CLIENT, first, LITERAL_ENTRY);
     world.hold_in_place(SERVER).unwrap();
     world.lead(holders, NEXT).unwrap();
@@ -228,7 +224,7 @@ fn nobody_opens_a_portal_to_itself_but_to_ask_another_content() {
     let refused = world.manager.open_export(&world.machine, client(SERVER), SERVICE, ANY);
     assert_eq!(refused, Err(Error::NotAllowed));
     let mut world = with_successor_of_itself();
-    let [first, own] = [CLIENT, SERVER].map(|of| opened(&mut world, of));
+    let [first, own] = [CLIENT, SERVER].map(|of| world.opened(of));
     let meant = |world: &World, of, index| world.literal_at(of, index, LITERAL_ENTRY);
     let (before, owns) = (meant(&world, CLIENT, first), meant(&world, SERVER, own));
     world.manager.lead(&world.machine, SERVER, own as u64, NEXT).unwrap();
@@ -242,7 +238,7 @@ fn nobody_opens_a_portal_to_itself_but_to_ask_another_content() {
 #[test]
 fn who_holds_itself_goes_on_and_is_led_where_the_record_says() {
     let mut world = with_successor_of_itself();
-    let [first, own] = [CLIENT, SERVER].map(|of| opened(&mut world, of));
+    let [first, own] = [CLIENT, SERVER].map(|of| world.opened(of));
     let queue = |world: &World, of, index| world.literal_at(of, index, LITERAL_QUEUE);
     let (before, owns) =
         (world.literal_at(CLIENT, first, LITERAL_ENTRY), queue(&world, SERVER, own));
@@ -265,7 +261,7 @@ fn who_holds_itself_goes_on_and_is_led_where_the_record_says() {
 fn the_death_of_who_holds_itself_lets_callers_go_on() {
     for is_kept in [false, true] {
         let mut world = with_successor_of_itself();
-        let [first, own] = [CLIENT, SERVER].map(|of| opened(&mut world, of));
+        let [first, own] = [CLIENT, SERVER].map(|of| world.opened(of));
         let before = world.literal_at(CLIENT, first, LITERAL_ENTRY);
         world.manager.lead(&world.machine, SERVER, own as u64, NEXT).unwrap();
         hold_itself(&mut world);
