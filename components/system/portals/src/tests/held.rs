@@ -4,7 +4,7 @@ mod again;
 mod between;
 mod dropped;
 mod faults;
-mod fellows;
+pub mod fellows;
 mod in_place;
 mod moved;
 mod pagers;

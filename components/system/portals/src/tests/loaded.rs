@@ -1,5 +1,6 @@
 //! Instances that come while the system runs.
 
+use super::held::fellows;
 use super::*;
 use crate::blocks::NO_INSTANCE;
 use crate::make::GRANULES_OF_DOMAIN;
@@ -209,7 +210,10 @@ const FAULTS: Known<'static> = Known { version: VERSION, signature: b"" };
 
 /// A world in which the client's number is loadable, and has a range with this pager.
 fn world_with_range(float: u16, pager: InstanceId) -> World {
-    let mut machine = Fake::new();
+    world_with_range_on(Fake::new(), float, pager)
+}
+
+fn world_with_range_on(mut machine: Fake, float: u16, pager: InstanceId) -> World {
     let mut instances = machine.layout.instances.to_vec();
     instances[CLIENT.index() - 1].float = float;
     machine.layout.instances = fake::leak(instances);
@@ -287,23 +291,6 @@ fn faults_of_a_range_call_its_pager_until_one_of_the_two_retires() {
     let plain = upcalls(&world);
     connect_pager(&mut world, PAGER, "Pager", FAULTS).unwrap();
     world.machine.set_alive(CLIENT, true);
-    // One that comes while its pager is held waits from the beginning.
-    world.machine.set_alive(CLIENT, false);
-    retire(&mut world, CLIENT);
-    let queue = |world: &World| {
-        let [fetch, ..] = upcalls(world);
-        world.machine.load(fetch.wrapping_add_signed(LITERAL_QUEUE)).unwrap()
-    };
-    let World { machine, manager } = &mut world;
-    manager.begin_hold(machine, client(SECOND), SERVER, Purpose::Successor).unwrap();
-    while !manager.hold_step(machine, SECOND, SERVER).unwrap() {}
-    manager.make_domain(machine, CLIENT).unwrap();
-    connect_pager(&mut world, PAGER, "Pager", FAULTS).unwrap();
-    assert_eq!(queue(&world), stack_queue(HELD_QUEUE));
-    world.machine.set_alive(CLIENT, true);
-    let World { machine, manager } = &mut world;
-    while !manager.release_step(machine, SECOND, SERVER).unwrap() {}
-    assert_ne!(queue(&world), stack_queue(HELD_QUEUE));
     let taken = world.free();
     world.machine.set_alive(SERVER, false);
     retire(&mut world, SERVER);
@@ -311,6 +298,31 @@ fn faults_of_a_range_call_its_pager_until_one_of_the_two_retires() {
     world.machine.set_alive(CLIENT, false);
     retire(&mut world, CLIENT);
     assert!(world.free() >= free);
+}
+
+/// Held itself, and as one of those that end with who is held, which has no client before.
+#[test]
+fn a_range_that_comes_while_its_pager_is_held_waits_until_that_goes_on() {
+    for held in [SERVER, OTHER] {
+        let machine = if held == OTHER { fellows::machine() } else { Fake::new() };
+        let mut world = world_with_range_on(machine, FLOAT_OFF, SERVER);
+        let ranges = std::mem::take(&mut world.machine.layout.ranges);
+        let queue = |world: &World| {
+            let [fetch, ..] = upcalls(world);
+            world.machine.load(fetch.wrapping_add_signed(LITERAL_QUEUE)).unwrap()
+        };
+        let World { machine, manager } = &mut world;
+        manager.begin_hold(machine, client(SECOND), held, Purpose::Successor).unwrap();
+        while !manager.hold_step(machine, SECOND, held).unwrap() {}
+        machine.layout.ranges = ranges;
+        manager.make_domain(machine, CLIENT).unwrap();
+        connect_pager(&mut world, PAGER, "Pager", FAULTS).unwrap();
+        assert_eq!(queue(&world), stack_queue(HELD_QUEUE));
+        world.machine.set_alive(CLIENT, true);
+        let World { machine, manager } = &mut world;
+        while !manager.release_step(machine, SECOND, held).unwrap() {}
+        assert_ne!(queue(&world), stack_queue(HELD_QUEUE));
+    }
 }
 
 #[test]

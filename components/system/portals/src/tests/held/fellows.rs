@@ -10,6 +10,10 @@ const ITS_SERVICE: usize = SERVICE + 3;
 
 /// `OTHER` is in the domain of `SERVER`, and calls to it take its stacks.
 fn together() -> World {
+    world_on(machine())
+}
+
+pub fn machine() -> Fake {
     let mut machine = Fake::new();
     let instances = machine.layout.instances.iter().map(|one| match one.number {
         OTHER => Instance { domain: domain_of(SERVER), leader: SERVER, ..*one },
@@ -24,7 +28,7 @@ fn together() -> World {
             write(&literals[place(LITERAL_QUEUE)..], &[stack_queue(990)]);
         }
     }
-    world_on(machine)
+    machine
 }
 
 fn inside() -> Client {
@@ -89,4 +93,43 @@ fn who_ends_with_an_interposer_or_in_place_or_holds_itself_is_not_held() {
     manager.register(machine, inside(), "other.interposer", "", &methods).unwrap();
     manager.add_rule(machine, Rule::between(CLIENT, MANAGER, OTHER)).unwrap();
     assert_eq!(world.hold(SERVER), Err(Error::NotSupported));
+}
+
+#[test]
+fn calls_of_those_that_end_with_it_do_not_keep_it() {
+    let mut world = together();
+    let (within, first) = (world.opened_by(inside(), SERVICE), world.opened(CLIENT));
+    world.hold(SERVER).unwrap();
+    let quiet = |world: &World| world.manager.is_quiet(&world.machine, SERVER, HOLDER);
+    // It ends with both.
+    let _own = world.machine.enter(SERVER, within);
+    assert_eq!(quiet(&world), Ok(true));
+    let others = world.machine.enter(CLIENT, first);
+    assert_eq!((quiet(&world), world.relink(SERVER)), (Ok(false), Err(Error::Busy)));
+    world.machine.leave(others);
+    assert_eq!((quiet(&world), world.relink(SERVER)), (Ok(true), Ok(())));
+}
+
+#[test]
+fn the_death_of_the_holder_releases_all_of_a_domain() {
+    for named in [SERVER, OTHER] {
+        for steps in 0.. {
+            let mut world = together();
+            let opened = [SERVICE, ITS_SERVICE].map(|one| world.opened_by(client(CLIENT), one));
+            let World { machine, manager } = &mut world;
+            manager.begin_hold(machine, client(HOLDER), named, Purpose::Successor).unwrap();
+            let mut is_on = false;
+            for _ in 0..steps {
+                is_on = manager.hold_step(machine, HOLDER, named).unwrap();
+            }
+            assert!(!is_on || opened.iter().all(|index| world.waits(CLIENT, *index)));
+            world.machine.set_alive(HOLDER, false);
+            world.die(HOLDER);
+            assert!(opened.iter().all(|index| !world.waits(CLIENT, *index)), "{steps}");
+            assert_eq!(world.machine.released.get(), 1);
+            if is_on {
+                break;
+            }
+        }
+    }
 }
