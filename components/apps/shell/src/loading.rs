@@ -164,7 +164,7 @@ pub fn unload(words: &[Word], screen: &mut Screen) -> Result {
         }
         Err(Error::NotSupported) => writeln!(
             screen,
-            "error: `{}` has devices or moves, or another moves into it, or the supervisor lacks the imports that `parts/loading` gives it",
+            "error: `{}` stays as long as the system runs: it, or one in its domain, has `moves` or others move to it, or has devices that nobody silences; or the supervisor lacks the imports that `parts/loading` gives it",
             name.as_str()
         ),
         Err(Error::Busy) => {

@@ -10,7 +10,13 @@ use cairn_interfaces::Location;
 /// Lets the instance called `name` go on there, `with` whom if another is named. The value is for how many ticks callers waited.
 pub fn move_to(name: &str, to: Location, with: &str, milliseconds: u64) -> Result<u64, Error> {
     let places = INSTANCES.movable(name, to, with).map_err(|error| {
-        let why = words(error, to);
+        let is_there = || INSTANCES.movable(name, Location::Domain, "") != Err(Error::NotFound);
+        let why = match (error, to) {
+            (Error::NotFound, Location::With) if is_there() => {
+                "there is no instance to be with of that name"
+            }
+            _ => words(error, to),
+        };
         failed(error, format_args!("cannot move `{name}`: {why}"))
     })?;
     let milliseconds = milliseconds.min(MILLISECONDS_MAXIMUM);
@@ -19,7 +25,6 @@ pub fn move_to(name: &str, to: Location, with: &str, milliseconds: u64) -> Resul
 
 fn words(error: Error, to: Location) -> &'static str {
     match (error, to) {
-        (Error::NotFound, Location::With) => "there is no such instance, or no such other",
         (Error::NotFound, _) => "there is no such instance",
         (Error::Dead, _) => "it does not live",
         (Error::NotSupported, Location::With) => {
