@@ -54,14 +54,14 @@ pub fn replace(
         let why = match error {
             Error::VersionMismatch => "it does not serve all that the other serves",
             Error::TooLarge => {
-                "there is no room for it, or for what it serves beside, where the other is, or on the stacks of those in its domain that call it"
+                "there is no room for it, for what it serves beside, or on the stacks of those that call it in its domain"
             }
             Error::BadArgument => {
                 "its calls are not by the portals that the other has in its domain: write `replaces` in its description"
             }
             Error::NotSupported if in_place => "who keeps its state in place has no heap and no threads, and is alone in a protection domain",
             Error::NotSupported => {
-                "who is in the kernel domain cannot be replaced (`move` it first, if it moves), nor a pager that has no `successor`, nor one without the floating-point unit by one that uses it"
+                "it is in the kernel domain (`move` it first), is a pager without `successor`, or lacks floating point"
             }
             Error::Busy => "it is being replaced",
             error => lacking(error),
