@@ -197,6 +197,43 @@ impl LoaderProxy {
     }
 }
 
+/// Why a package is no successor of an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::MethodError)]
+pub enum SuccessorError {
+    /// The instance is in the kernel domain.
+    InKernel,
+    /// It is in its other place.
+    Away,
+    /// It is a copy of another, in the region of that.
+    Forked,
+    /// It is a pager and has no `Successor`: nobody else knows what its clients have.
+    PagerWithoutState,
+    /// It, or the package, has a range with a pager.
+    Paged,
+    /// The package uses the floating-point unit, and the instance does not.
+    FloatingPoint,
+    /// Its content is exchanged while threads are in it, and it shares its domain.
+    NotAlone,
+    /// The package has a heap, which is to be in place.
+    Heap,
+    /// The instance, which is to be replaced in place, has threads.
+    Threads,
+    /// The package's calls are not by the portals that the instance has in its domain.
+    Portals,
+    /// A call of it takes more stack than those that call it in its domain have for it.
+    Stack,
+    /// The instance runs when nobody else does, and the package serves, calls, or has no thread for it.
+    Idle,
+    /// The package does not serve each export of the instance with the same version, but for those that came with a successor.
+    NotServed,
+    /// There is no room in the region of the instance.
+    Region,
+    /// There is no room in the record for what only one of both serves.
+    Exports,
+    /// The call failed.
+    Portal(Error),
+}
+
 /// What the loader asks of the memory manager: an instance's memory, at the cost of its parent.
 #[cairn::interface]
 pub trait DomainMemory {
@@ -208,11 +245,8 @@ pub trait DomainMemory {
     fn make(&self, parent: InstanceId, name: &str, head: &[u8]) -> Result<InstanceId, Error>;
     /// Makes the memory of a successor of an instance (live replacement), in the same way: what it will have instead of its content. The
     /// values are a number, for the calls below, and where the image begins behind the beginning of the region of the instance, for which it is
-    /// linked. `VersionMismatch`: it does not serve each export of the instance with the same version, but for those that came with a successor; `NotSupported`: that one runs to
-    /// completion, is in the kernel domain or not alone in its domain, has memory for DMA, a range of its own with a pager, or other use of the floating-point unit;
-    /// `TooLarge`: there is no room for it in its region, or in the record for what it serves beside; `Busy`: it has a successor already. `in_place`: it is to be beside the
-    /// content of the instance for a while, and has no heap. Who is no instance without which the system ends has no threads then,
-    /// but for the caller, which sees to its own.
+    /// linked. `in_place`: it is to be beside the content of the instance for a while. Beside its own errors those of `make`: the instance has a
+    /// successor already, if a name is taken.
     fn make_successor(
         &self,
         caller: Caller,
@@ -220,7 +254,7 @@ pub trait DomainMemory {
         of: InstanceId,
         head: &[u8],
         in_place: bool,
-    ) -> Result<(InstanceId, u64), Error>;
+    ) -> Result<(InstanceId, u64), SuccessorError>;
     /// A whole successor that is to be [in place](InPlace) is mapped beside the content of the instance, which lives. Nobody is led there yet. `Busy`: there is something
     /// already; `NotSupported`: the instance has pages that it allocated. [`DomainMemory::retire`] takes it out again.
     fn join(&self, successor: InstanceId) -> Result<(), Error>;

@@ -1,6 +1,6 @@
 //! Entry points.
 
-use super::failure::unloading;
+use super::failure::{failed, unloading};
 use super::lasting::{self, LASTING, Loads, Prepared};
 use super::{asked, fork, load, moving, replace};
 use cairn::exclusive::Exclusive;
@@ -54,17 +54,19 @@ fn with<T>(
 ) -> Result<T, Error> {
     asked::check_asker(caller.0)?;
     let mut loads = LASTING.loads.lock()?;
-    asked::check_calls()?;
-    if !loads.is_clear {
-        INSTANCES.retire_made()?;
-        loads.is_clear = true;
-    }
-    let Loads { prepared, failures, .. } = &mut *loads;
-    let done = HEAD.with(|head| body(head, prepared));
+    let Loads { prepared, failures, is_clear } = &mut *loads;
+    let cleared = asked::check_calls().and_then(|()| {
+        if !*is_clear {
+            INSTANCES.retire_made()?;
+            *is_clear = true;
+        }
+        Ok(())
+    });
+    let done = cleared.and_then(|()| HEAD.with(|head| body(head, prepared)));
     // Who is to call again has not failed.
     done.inspect_err(|error| {
         if *error != Error::Moved {
-            failures.keep(caller.0);
+            failures.keep(caller.0, *error);
         }
     })
 }
@@ -77,17 +79,35 @@ fn with_settled<T>(
     with(caller, |head, _| asked::settled().and_then(|()| body(head)))
 }
 
+/// Where a name of an instance or a package is copied: no longer one can be any's.
+type NameBuffer = [u8; NAME_SIZE - 1];
+
+/// A name, of which no text is too long or none.
+fn name<'a>(window: &ReadWindow<'_>, buffer: &'a mut NameBuffer) -> Result<&'a str, Error> {
+    let longest = buffer.len();
+    window.text(buffer).map_err(|error| {
+        let length = window.len();
+        match error {
+            Error::TooLarge => failed(
+                Error::BadArgument,
+                format_args!("a name has at most {longest} characters, and this one {length}"),
+            ),
+            error => failed(error, format_args!("a name is text in UTF-8")),
+        }
+    })
+}
+
 /// Loads a package by its name as an instance of a name.
 fn load(
     caller: Caller,
-    (package, name): (ReadWindow<'_>, ReadWindow<'_>),
+    (package, called): (ReadWindow<'_>, ReadWindow<'_>),
     begins: bool,
 ) -> Result<InstanceId, Error> {
-    let (mut package_buffer, mut name_buffer) = ([0; NAME_SIZE], [0; NAME_SIZE]);
-    let package = package.text(&mut package_buffer)?;
-    let name = name.text(&mut name_buffer)?;
+    let mut buffers = [[0; _]; 2];
+    let [first, second] = &mut buffers;
     with(caller, |head, prepared| {
-        let instance = load::load(head, caller.0, (package, name), begins)?;
+        let names = (name(&package, first)?, name(&called, second)?);
+        let instance = load::load(head, caller.0, names, begins)?;
         if let Some(by) = prepared.get_mut(instance.index()) {
             *by = if begins { InstanceId(0) } else { caller.0 };
         }
@@ -125,24 +145,25 @@ impl interfaces::Loader for Server {
     fn fork(
         &self,
         caller: Caller,
-        name: ReadWindow<'_>,
+        called: ReadWindow<'_>,
         intercept: u64,
         begins: u64,
         stack: u64,
         quotas: u64,
     ) -> Result<InstanceId, Error> {
-        let mut buffer = [0; NAME_SIZE];
-        let name = name.text(&mut buffer)?;
+        let mut buffer = [0; _];
         let point = Point { begins, stack };
-        with(caller, |_, _| fork::fork(caller.0, name, intercept, point, quotas))
+        with(caller, |_, _| {
+            fork::fork(caller.0, name(&called, &mut buffer)?, intercept, point, quotas)
+        })
     }
 
-    fn unload(&self, caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {
-        let mut buffer = [0; NAME_SIZE];
-        let name = name.text(&mut buffer)?;
+    fn unload(&self, caller: Caller, called: ReadWindow<'_>) -> Result<(), Error> {
+        let mut buffer = [0; _];
         with(caller, |_, _| {
-            let ended = INSTANCES.retire_child(caller.0, name);
-            ended.map_err(|error| unloading(name, error))
+            let called = name(&called, &mut buffer)?;
+            let ended = INSTANCES.retire_child(caller.0, called);
+            ended.map_err(|error| unloading(called, error))
         })
     }
 
@@ -157,46 +178,51 @@ impl interfaces::Replacement for Server {
     fn replace(
         &self,
         caller: Caller,
-        name: ReadWindow<'_>,
+        called: ReadWindow<'_>,
         package: ReadWindow<'_>,
         milliseconds: u64,
     ) -> Result<u64, Error> {
-        let (mut package_buffer, mut name_buffer) = ([0; NAME_SIZE], [0; NAME_SIZE]);
-        let package = package.text(&mut package_buffer)?;
-        let name = name.text(&mut name_buffer)?;
+        let mut buffers = [[0; _]; 2];
+        let [first, second] = &mut buffers;
         with_settled(caller, |head| {
+            let (called, package) = (name(&called, first)?, name(&package, second)?);
             let again = asked::answer(caller.0, package);
-            again.unwrap_or_else(|| replace::replace(head, caller.0, name, package, milliseconds))
+            let replace = || replace::replace(head, caller.0, called, package, milliseconds);
+            again.unwrap_or_else(replace)
         })
     }
 
     fn move_to(
         &self,
         caller: Caller,
-        name: ReadWindow<'_>,
+        called: ReadWindow<'_>,
         to: interfaces::Location,
         milliseconds: u64,
     ) -> Result<u64, Error> {
-        let mut buffer = [0; NAME_SIZE];
-        let name = name.text(&mut buffer)?;
-        with_settled(caller, |_| moving::move_to(name, to, "", milliseconds))
+        let mut buffer = [0; _];
+        with_settled(caller, |_| moving::move_to(name(&called, &mut buffer)?, to, "", milliseconds))
     }
 
     fn move_with(
         &self,
         caller: Caller,
-        name: ReadWindow<'_>,
+        called: ReadWindow<'_>,
         other: ReadWindow<'_>,
         milliseconds: u64,
     ) -> Result<u64, Error> {
-        let mut buffers = [[0; NAME_SIZE]; 2];
+        let mut buffers = [[0; _]; 2];
         let [first, second] = &mut buffers;
-        let (name, other) = (name.text(first)?, other.text(second)?);
-        if other.is_empty() {
-            return Err(Error::BadArgument);
-        }
-        let to = interfaces::Location::With;
-        with_settled(caller, |_| moving::move_to(name, to, other, milliseconds))
+        with_settled(caller, |_| {
+            let (called, other) = (name(&called, first)?, name(&other, second)?);
+            if other.is_empty() {
+                let why = "it has to be said with whom";
+                return Err(failed(
+                    Error::BadArgument,
+                    format_args!("cannot move `{called}`: {why}"),
+                ));
+            }
+            moving::move_to(called, interfaces::Location::With, other, milliseconds)
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use cairn::text::Line;
 use cairn::time::{now, ticks};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_interfaces::{Exchange, Location};
+use core::fmt::Write;
 
 /// Most bytes of state.
 const STATE_MAXIMUM: usize = 128 << 10;
@@ -55,14 +56,14 @@ impl Job {
         error
     }
 
-    /// The same of one of those that end together.
-    fn failed_of(&self, (of, error): Failure, why: &str) -> Error {
-        match of.text() {
-            of if of == self.name() || of.is_empty() => {
-                self.failed(error, Line::<96>::of(format_args!("it {why}")).text())
-            }
-            of => self.failed(error, Line::<96>::of(format_args!("`{of}` {why}")).text()),
-        }
+    /// The same of one of those that end together, and of what it answered. `own`: who that is in words, if it is the instance itself.
+    fn failed_of(&self, (of, error): Failure, own: &str, why: &str) -> Error {
+        let mut text = Line::<112>::new();
+        let _ = match of.text() {
+            of if of == self.name() || of.is_empty() => write!(text, "{own} {why}: {error}"),
+            of => write!(text, "`{of}` {why}: {error}"),
+        };
+        self.failed(error, text.text())
     }
 
     /// Gives others the time to leave.
@@ -78,8 +79,9 @@ impl Job {
     /// Does it.
     pub(super) fn exchange(&self) -> Result<u64, Error> {
         let opened = Fellows::open(self.instance);
-        let mut fellows = opened
-            .map_err(|failure| self.failed_of(failure, "does not let its state be taken over"))?;
+        let mut fellows = opened.map_err(|failure| {
+            self.failed_of(failure, "it", "does not let its state be taken over")
+        })?;
         let done = self.exchange_by(&mut fellows);
         fellows.close();
         done
@@ -188,7 +190,9 @@ impl Job {
             }
             if let Some(fellows) = fellows.filter(|_| !*called) {
                 let home = fellows.call_home();
-                home.map_err(|error| self.failed_of(error, "does not call its callers home"))?;
+                home.map_err(|error| {
+                    self.failed_of(error, "it", "does not call its callers home")
+                })?;
                 *called = true;
             }
             self.pause()?;
@@ -202,7 +206,7 @@ impl Job {
             fellows.export(state).map_err(|error| {
                 // They go on.
                 fellows.let_wait();
-                self.failed_of(error, "did not give its state away")
+                self.failed_of(error, "it", "did not give its state away")
             })?;
             let import = |until, comes_back| fellows.import(state, until, comes_back);
             let (instance, other) = (self.instance, self.successor);
@@ -219,14 +223,9 @@ impl Job {
                 self.failed(error, why)
             });
             let replaced = served.and_then(|()| {
-                let why = self.words(
-                    "its successor does not take its state",
-                    "it does not take its state there",
-                );
-                import(until, false).map_err(|(of, error)| match of.text() == self.name() {
-                    true => self.failed(error, why),
-                    false => self.failed_of((of, error), "does not take its state"),
-                })?;
+                let own = self.words("its successor", "there it");
+                let taken = import(until, false);
+                taken.map_err(|error| self.failed_of(error, own, "does not take its state"))?;
                 let why = "its successor does not say where calls go through it";
                 self.enter_between(until).map_err(|error| self.failed(error, why))
             });

@@ -41,8 +41,8 @@ impl Failures {
     /// None.
     pub const NONE: Failures = Failures { all: [const { None }; KEPT], next: 0 };
 
-    /// What failed last was this caller's.
-    pub fn keep(&mut self, caller: InstanceId) {
+    /// What failed last was this caller's, with this error.
+    pub fn keep(&mut self, caller: InstanceId, error: Error) {
         let is_its = |one: &Option<(InstanceId, Text)>| {
             one.as_ref().is_some_and(|(whose, _)| *whose == caller)
         };
@@ -50,7 +50,9 @@ impl Failures {
             self.next = (self.next + 1) % KEPT;
             self.next
         });
-        let text = LAST.with(core::mem::take);
+        let noted = LAST.with(core::mem::take);
+        let is_noted = !noted.text().is_empty();
+        let text = if is_noted { noted } else { Text::of(format_args!("{}", error.text())) };
         self.all[place] = Some((caller, text));
     }
 

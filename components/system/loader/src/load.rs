@@ -15,6 +15,9 @@ use cairn_interfaces::Pager;
 use cairn_loader::package::{Head, Import};
 use cairn_loader::placement::Placement;
 
+/// Said to what is loaded of an export that names who may call it.
+const CLOSED: &str = "it is not open to what is loaded: `open = [\"*\"]` is";
+
 /// A package.
 pub struct Source<'a> {
     /// All of its bytes, which nobody else writes.
@@ -149,20 +152,29 @@ pub fn give_back(number: InstanceId, name: &str) {
 pub fn lacking(error: Error) -> &'static str {
     match error {
         Error::Exhausted => "its parent has not so much of its `memory` left, or the system",
-        Error::NotAllowed => "its parent has no more `children` left",
+        Error::NotAllowed => "its parent has no `children` left",
         Error::Busy => "the name is taken",
         Error::NotFound => "its pager is not there",
-        Error::BadArgument => "it is made for a place beside others in their domain",
+        Error::BadArgument => {
+            "it is made for the place of one that shares a domain: `replace` that with it"
+        }
+        Error::TooLarge => "it has more than the image has places for one that comes",
         error => error.text(),
     }
 }
 
 /// Puts the content into the memory that was made for it.
 pub fn fill(source: &Source, place: &Place, name: &str) -> Result<(), Error> {
-    content::give_segments(source, place)
-        .and_then(|()| startup::give(&source.head, place, name))
-        .and_then(|()| DOMAIN_MEMORY.finish(place.number))
-        .map_err(|error| failed(error, format_args!("no content for `{name}`: {}", error.text())))
+    let given = content::give_segments(source, place)
+        .and_then(|()| startup::give(&source.head, place, name));
+    let lacks = |whose, error: Error| {
+        let why = if error == Error::Exhausted { whose } else { error.text() };
+        failed(error, format_args!("no content for `{name}`: {why}"))
+    };
+    given
+        .map_err(|error| lacks("the loader's own `memory` has no room for a copy of it", error))?;
+    let finished = DOMAIN_MEMORY.finish(place.number);
+    finished.map_err(|error| lacks("its `memory` does not hold it", error))
 }
 
 /// Connects all imports that are not left out.
@@ -170,12 +182,12 @@ fn connect(head: &Head, instance: InstanceId, name: &str) -> Result<(), Error> {
     DOMAIN_PORTALS.add_domain(instance).map_err(|error| {
         failed(error, format_args!("no portals for `{name}`: {}", error.text()))
     })?;
-    connect_imports(head, instance)
+    connect_imports(head, instance, CLOSED)
 }
 
-/// The same, of an instance whose domain there is.
-pub fn connect_imports(head: &Head, instance: InstanceId) -> Result<(), Error> {
-    head.imports().try_for_each(|import| connect_import(&import, instance))
+/// The same, of an instance whose domain there is. `closed`: what is said of an export that is not open to it.
+pub fn connect_imports(head: &Head, instance: InstanceId, closed: &str) -> Result<(), Error> {
+    head.imports().try_for_each(|import| connect_import(&import, instance, closed))
 }
 
 /// Lets what an instance misses in its range call its pager, if it has one.
@@ -187,7 +199,7 @@ fn connect_pager(head: &Head, instance: InstanceId) -> Result<(), Error> {
     DOMAIN_PORTALS.connect(instance, first, name.text(), version, b"Pager ").map_err(|error| {
         let why = match error {
             Error::NotFound => "there is no such export",
-            Error::NotAllowed => "it is not open to what is loaded",
+            Error::NotAllowed => CLOSED,
             Error::VersionMismatch => "it is no pager, or one of another version",
             Error::NotSupported => "one of the two uses floating point, or it runs to completion",
             Error::Exhausted => {
@@ -199,7 +211,7 @@ fn connect_pager(head: &Head, instance: InstanceId) -> Result<(), Error> {
     })
 }
 
-fn connect_import(import: &Import, instance: InstanceId) -> Result<(), Error> {
+fn connect_import(import: &Import, instance: InstanceId, closed: &str) -> Result<(), Error> {
     let Some((server, export)) = import.server else { return Ok(()) };
     let (first, signature) = (import.first_portal as u64, import.signature().as_bytes());
     let name = Line::<64>::of(format_args!("{server}.{export}"));
@@ -207,7 +219,7 @@ fn connect_import(import: &Import, instance: InstanceId) -> Result<(), Error> {
     made.map_err(|error| {
         let why = match error {
             Error::NotFound => "there is no such export",
-            Error::NotAllowed => "it is not open to what is loaded",
+            Error::NotAllowed => closed,
             Error::VersionMismatch => "it serves another interface, or another version",
             Error::Exhausted => "the server has no stack left for one more client, or the client no room for portals",
             error => error.text(),

@@ -91,12 +91,12 @@ fn manager() -> Option<Manager<'static>> {
 
 /// Begins, unless a call of a client came first and did.
 fn main() {
-    let _ = with(|_| Ok(()));
+    let _: Result<(), Error> = with(|_| Ok(()));
 }
 
-fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> {
+fn with<T, E: From<Error>>(body: impl FnOnce(&Manager) -> Result<T, E>) -> Result<T, E> {
     let made = || manager().inspect(Manager::begin);
-    MANAGER.with(made, body).unwrap_or(Err(Error::NotSupported))
+    MANAGER.with(made, body).unwrap_or(Err(Error::NotSupported.into()))
 }
 
 /// Says in this component's log what an instance lacked that asked for pages or for a section: once, or one that dies of it again

@@ -107,6 +107,12 @@ impl Manager<'_> {
         self.make_linked(parent, name(text)?, head, None)
     }
 
+    /// Who may have children. A system in which nobody may has no places for any.
+    fn check_parent(&self, parent: InstanceId) -> Result<Entry<'_, Instance>, Error> {
+        let record = self.record(parent)?;
+        if record.children() == 0 { Err(Error::NotAllowed) } else { Ok(record) }
+    }
+
     /// The same, or the successor of an instance, for which its place is known.
     fn make_linked(
         &self,
@@ -116,10 +122,7 @@ impl Manager<'_> {
         linked: Option<(Placement, Linked)>,
     ) -> Result<InstanceId, Error> {
         let numbers = head.numbers();
-        let of_parent = self.record(parent)?;
-        if of_parent.children() == 0 {
-            return Err(Error::NotAllowed);
-        }
+        let of_parent = self.check_parent(parent)?;
         let pager = self.pager_of(head)?;
         let mut new = New { pager, ..self.find_place(head, linked)? };
         let number = self.state.numbers.get(new.number)?;

@@ -10,6 +10,7 @@ use cairn_abi::loadable::{descriptor, stack_alias};
 use cairn_abi::package::{self as format, Method, Segment};
 use cairn_abi::record::*;
 use cairn_abi::{Error, InstanceId};
+use cairn_interfaces::SuccessorError;
 use cairn_loader::package::{Head, Writer};
 use cairn_loader::placement::{Placement, Wanted};
 use core::sync::atomic::Ordering::Relaxed;

@@ -16,12 +16,12 @@ static HEAD: Exclusive<[u8; HEAD_MAXIMUM]> = Exclusive::new([0; HEAD_MAXIMUM]);
 static IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// Runs `body` with a package's head, one at a time.
-fn with_head<T>(
+fn with_head<T, E: From<Error>>(
     head: ReadWindow<'_>,
-    body: impl FnOnce(&Head) -> Result<T, Error>,
-) -> Result<T, Error> {
+    body: impl FnOnce(&Head) -> Result<T, E>,
+) -> Result<T, E> {
     if IS_READ.swap(true, Ordering::Acquire) {
-        return Err(Error::Busy);
+        return Err(Error::Busy.into());
     }
     let made = HEAD.with(|bytes| {
         let head = Head::read(head.copy(bytes)?).map_err(|_| Error::Malformed)?;
@@ -52,7 +52,7 @@ impl interfaces::DomainMemory for Server {
         of: InstanceId,
         head: ReadWindow<'_>,
         in_place: bool,
-    ) -> Result<(InstanceId, u64), Error> {
+    ) -> Result<(InstanceId, u64), interfaces::SuccessorError> {
         let in_place = in_place.then_some(caller.0);
         with_head(head, |head| with(|manager| manager.make_successor(parent, of, head, in_place)))
     }

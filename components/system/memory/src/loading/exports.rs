@@ -6,9 +6,10 @@
 
 use crate::live::Entry;
 use crate::manager::Manager;
+use cairn_abi::InstanceId;
 use cairn_abi::loadable::Slot;
 use cairn_abi::record::{Export, Method};
-use cairn_abi::{Error, InstanceId};
+use cairn_interfaces::SuccessorError;
 use core::mem::offset_of;
 
 /// The instance of what nobody serves.
@@ -21,22 +22,21 @@ impl<'a> Manager<'a> {
         exports.map(|export| export.read())
     }
 
-    /// Gives an instance and its successor a place for all that only the other serves. `VersionMismatch`: the successor does not serve what the instance has always
-    /// served; `TooLarge`: there are no places for the rest.
+    /// Gives an instance and its successor a place for all that only the other serves.
     /// `goes_on`: threads are in the instance when its content is exchanged; it serves no more then than it did.
     pub(super) fn pair_exports(
         &self,
         of: InstanceId,
         successor: InstanceId,
         goes_on: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SuccessorError> {
         let slots = (self.places(of)?, self.places(successor)?);
         for export in self.exports_of(of) {
             if self.same_export(slots.1, &export).is_some() {
                 continue;
             }
             if export.is_added == 0 {
-                return Err(Error::VersionMismatch);
+                return Err(SuccessorError::NotServed);
             }
             self.add_export((successor, slots.1), slots.0, &export)?;
         }
@@ -72,7 +72,7 @@ impl<'a> Manager<'a> {
         (owner, slot): (InstanceId, Slot),
         other: Slot,
         export: &Export,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SuccessorError> {
         let record = self.place(owner)?;
         let count = record.read().export_count as usize;
         let used = || self.record.exports.part(slot.exports).take(count);
@@ -87,9 +87,10 @@ impl<'a> Manager<'a> {
         }
         let ends = used().map(|one| one.read()).map(|one| one.first_method + one.method_count);
         let first_method = ends.max().unwrap_or(slot.methods.first);
-        let place = self.record.exports.part(slot.exports).nth(count).ok_or(Error::TooLarge)?;
+        let place =
+            self.record.exports.part(slot.exports).nth(count).ok_or(SuccessorError::Exports)?;
         if (first_method + export.method_count) as usize > slot.methods.range().end {
-            return Err(Error::TooLarge);
+            return Err(SuccessorError::Exports);
         }
         self.write_export(place, first_method, export);
         // It is there when all the rest is.

@@ -6,10 +6,10 @@ use super::successor::{NUMBERS, word};
 use crate::live::Entry;
 use crate::manager::Manager;
 use crate::tables;
-use cairn_abi::Error;
 use cairn_abi::address::{INSIDE_OFFSET, PAGE_SIZE};
 use cairn_abi::record::Instance;
 use cairn_abi::startup::Startup;
+use cairn_interfaces::SuccessorError;
 use cairn_loader::package::Head;
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
@@ -18,26 +18,26 @@ use core::sync::atomic::Ordering::Relaxed;
 const PORTALS_BEFORE_SHIFT: usize = (offset_of!(Startup, portals_before) - NUMBERS) * 8;
 
 impl Manager<'_> {
-    /// Whether a package is for the place that an instance has among those in its domain. `BadArgument`: its calls are by other portals; `TooLarge`: who calls it
-    /// there, on their own stacks, has counted less for that.
+    /// Whether a package is for the place that an instance has among those in its domain: what it calls is at the same portals, and who calls it
+    /// there, on their own stacks, has counted enough for that.
     pub(super) fn check_beside_fellows(
         &self,
         record: Entry<Instance>,
         head: &Head,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SuccessorError> {
         let is_alone = record.is_alone();
         let before = match is_alone {
             true => 0,
             false => (word(self.startup(record)?, NUMBERS) >> PORTALS_BEFORE_SHIFT) as u16,
         };
         if head.numbers().portals_before != before {
-            return Err(Error::BadArgument);
+            return Err(SuccessorError::Portals);
         }
         // Its own calls to them are by portals.
         let counted = self.client_stacks(record).map(|stack| stack.size()).min();
         let is_called = !is_alone && head.exports().next().is_some();
         match is_called && head.numbers().call_stack > counted.unwrap_or(0) {
-            true => Err(Error::TooLarge),
+            true => Err(SuccessorError::Stack),
             false => Ok(()),
         }
     }

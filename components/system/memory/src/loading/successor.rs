@@ -21,6 +21,7 @@ use cairn_abi::record::{
 };
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
+use cairn_interfaces::SuccessorError;
 use cairn_loader::package::Head;
 use cairn_loader::placement::Placement;
 use core::mem::offset_of;
@@ -51,30 +52,32 @@ impl<'a> Manager<'a> {
     /// Makes the memory of a successor of an instance, at the expense of `parent`, as [`Manager::make`] does; its number, and how far behind the
     /// beginning of the instance's region its image begins.
     ///
-    /// `VersionMismatch`: it does not serve what the other has always served; `BadArgument`: its calls are not by the portals that the other has in its domain; `NotSupported`: the content of that one cannot be exchanged;
-    /// `TooLarge`: its region or places do not hold the successor or what that serves beside; `Busy`: it has another successor already. `in_place`: who asks for one that is to be
-    /// [beside](Manager::join) the other.
+    /// `in_place`: who asks for one that is to be [beside](Manager::join) the other.
     pub fn make_successor(
         &self,
         parent: InstanceId,
         of: InstanceId,
         head: &Head,
         in_place: Option<InstanceId>,
-    ) -> Result<(InstanceId, u64), Error> {
+    ) -> Result<(InstanceId, u64), SuccessorError> {
+        self.check_parent(parent)?;
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
         if (in_place.is_some() || self.gives_way(record)) && !record.is_alone() {
-            return Err(Error::NotSupported);
+            return Err(SuccessorError::NotAlone);
         }
         self.check_beside_fellows(record, head)?;
         if self.idles(record) && !can_idle(head) {
-            return Err(Error::VersionMismatch);
+            return Err(SuccessorError::Idle);
         }
         // What it has of its heap another content does not know. Threads of its own would be in its former content when that goes; that those
         // without which the system ends have none is known, and who asks for its own successor sees to its own.
         let has_threads = record.essential() == 0 && record.read().threads != 0;
-        if in_place.is_some_and(|by| head.numbers().heap != 0 || has_threads && by != of) {
-            return Err(Error::NotSupported);
+        if in_place.is_some() && head.numbers().heap != 0 {
+            return Err(SuccessorError::Heap);
+        }
+        if has_threads && in_place.is_some_and(|by| by != of) {
+            return Err(SuccessorError::Threads);
         }
         let in_place = in_place.is_some();
         let name = name_of_successor(&record.name());
@@ -82,7 +85,7 @@ impl<'a> Manager<'a> {
         // Behind is what a pager allocated, which stays.
         let room = if self.is_pager(of) { self.base(of)? } else { record.entries_span() };
         if placement.end() > room {
-            return Err(Error::TooLarge);
+            return Err(SuccessorError::Region);
         }
         let linked = Linked { of, region: record.start_address() };
         let at = placement.image().start;
@@ -99,27 +102,31 @@ impl<'a> Manager<'a> {
     }
 
     /// Whether the content of an instance can be exchanged for such a package's.
-    fn check_exchangeable(&self, record: Entry<Instance>, head: &Head) -> Result<(), Error> {
+    fn check_exchangeable(
+        &self,
+        record: Entry<Instance>,
+        head: &Head,
+    ) -> Result<(), SuccessorError> {
         let number = record.number();
         // What portals to it do with the floating-point unit stays as it is.
         let has_float =
             record.read().float != FLOAT_OFF || u16::from(head.numbers().float) == FLOAT_OFF;
-        // A copy of another one has its region.
-        let has_own = record.region().0 == number.0;
-        let is_here = record.in_kernel() == 0 && record.is_away() == 0;
-        let can_be = is_here && has_own;
         // A range with a pager lies where its content says.
         let is_paged = head.numbers().paged != 0
             || self.loaded_range(number).is_some_and(|range| range.client() == number);
         // What a pager has is its clients', so its next life has to know it.
         let mut exports = self.exports_of(number);
         let knows = exports.any(|export| is_name(&export.interface, b"Successor"));
-        let is_handed_over = knows || !self.is_pager(number);
-        self.places(number)?;
-        match can_be && !is_paged && has_float && is_handed_over {
-            true => Ok(()),
-            false => Err(Error::NotSupported),
-        }
+        let why = match () {
+            () if record.is_away() != 0 => SuccessorError::Away,
+            () if record.in_kernel() != 0 => SuccessorError::InKernel,
+            () if record.region().0 != number.0 => SuccessorError::Forked,
+            () if is_paged => SuccessorError::Paged,
+            () if !has_float => SuccessorError::FloatingPoint,
+            () if self.is_pager(number) && !knows => SuccessorError::PagerWithoutState,
+            () => return Ok(()),
+        };
+        Err(why)
     }
 
     /// Where a successor lies: where its predecessor was, if all that stays is behind it, or else behind all that there is.

@@ -116,11 +116,11 @@ fn what_is_no_successor_does_not_join() {
     let head = head();
     let with_heap = Head::read(&head).unwrap();
     let refused = manager.make_successor(ONE, number, &with_heap, Some(ONE));
-    assert_eq!(refused.map(drop), Err(Error::NotSupported), "it would have another heap");
+    assert_eq!(refused.map(drop), Err(SuccessorError::Heap), "it would have another heap");
     let other = other();
     let read = Head::read(&other).unwrap();
     let refused = manager.make_successor(ONE, number, &read, Some(ONE));
-    assert_eq!(refused.map(drop), Err(Error::NotSupported), "a thread of its own may be in it");
+    assert_eq!(refused.map(drop), Err(SuccessorError::Threads), "a thread of its own may be in it");
     let (own, _) = manager.make_successor(ONE, number, &read, Some(number)).unwrap();
     manager.retire(own).unwrap();
     end_threads(&world, number);

@@ -138,7 +138,7 @@ fn who_has_guests_does_not_go_and_who_is_one_gets_no_other_content() {
     begin(&world, ONE);
     let head = head();
     let head = Head::read(&head).unwrap();
-    assert_eq!(manager.make_successor(ONE, ONE, &head, None), Err(Error::NotSupported));
+    assert_eq!(manager.make_successor(ONE, ONE, &head, None), Err(SuccessorError::Away));
     end(&world, ONE);
     for number in [ONE, HOST] {
         assert_eq!(manager.retire(number), Err(Error::NotSupported));

@@ -66,9 +66,9 @@ fn who_takes_more_of_its_callers_stacks_or_calls_by_other_portals_is_no_successo
         let head = Head::read(head).unwrap();
         manager.make_successor(ONE, number, &head, in_place).map(drop)
     };
-    assert_eq!(made(&head_behind(0, PAGE_SIZE), None), Err(Error::BadArgument));
-    assert_eq!(made(&head_behind(3, 2 * PAGE_SIZE), None), Err(Error::TooLarge));
-    assert_eq!(made(&head_behind(3, PAGE_SIZE), Some(ONE)), Err(Error::NotSupported));
+    assert_eq!(made(&head_behind(0, PAGE_SIZE), None), Err(SuccessorError::Portals));
+    assert_eq!(made(&head_behind(3, 2 * PAGE_SIZE), None), Err(SuccessorError::Stack));
+    assert_eq!(made(&head_behind(3, PAGE_SIZE), Some(ONE)), Err(SuccessorError::NotAlone));
     assert_eq!(made(&head_behind(3, PAGE_SIZE), None), Ok(()));
     // Nor does it come in a domain of its own.
     let head = head_behind(3, PAGE_SIZE);

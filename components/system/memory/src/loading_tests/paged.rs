@@ -111,6 +111,6 @@ fn who_has_no_pager_is_not_made() {
     let head = paged("two.pager");
     let number = load_small(&world, ONE, "plain", &head_with(small_parts));
     let refused = manager.make_successor(ONE, number, &Head::read(&head).unwrap(), None);
-    assert_eq!(refused, Err(Error::NotSupported));
+    assert_eq!(refused, Err(SuccessorError::Paged));
     unload(&world, number);
 }

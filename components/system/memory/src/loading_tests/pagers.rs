@@ -70,7 +70,11 @@ fn who_cannot_take_its_place_is_refused() {
     let make = |of, head: &[u8]| {
         manager.make_successor(ONE, of, &Head::read(head).unwrap(), None).map(drop)
     };
-    assert_eq!(make(number, &knows_nothing), Err(Error::NotSupported), "it hands nothing over");
+    assert_eq!(
+        make(number, &knows_nothing),
+        Err(SuccessorError::PagerWithoutState),
+        "it hands nothing over"
+    );
     unload(&world, client);
     unload(&world, number);
     let number = load_small(&world, ONE, "pager", &pager());
@@ -80,7 +84,7 @@ fn who_cannot_take_its_place_is_refused() {
         writer.exports[0].interface = name("Successor");
         writer.numbers.heap = 400 * PAGE_SIZE;
     });
-    assert_eq!(make(number, &large), Err(Error::TooLarge), "its pages are behind");
+    assert_eq!(make(number, &large), Err(SuccessorError::Region), "its pages are behind");
     // It has taken its quota.
     while manager.allocate(number, 1).is_ok() {}
     let more = head_with(|writer| {
@@ -90,7 +94,7 @@ fn who_cannot_take_its_place_is_refused() {
     });
     let read = Head::read(&more).unwrap();
     let made = manager.make_successor(ONE, number, &read, None);
-    let finished = made.and_then(|(next, _)| manager.finish(next));
+    let finished = made.and_then(|(next, _)| Ok(manager.finish(next)?));
     assert!(finished.is_err(), "{finished:?}");
     unload(&world, client);
 }

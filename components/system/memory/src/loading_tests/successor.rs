@@ -78,9 +78,11 @@ fn a_successor_takes_the_place_of_the_content_and_gives_it_back() {
     assert_eq!(manager.exchange(number, next), Err(Error::Busy), "it lives");
     assert_eq!(
         manager.make_successor(ONE, number, &Head::read(&head()).unwrap(), None),
-        Err(Error::Busy),
+        Err(Error::Busy.into()),
         "it has one"
     );
+    let childless = manager.make_successor(TWO, number, &Head::read(&other).unwrap(), None);
+    assert_eq!(childless, Err(Error::NotAllowed.into()));
 
     let stack = start + placed.stacks().nth(1).unwrap().start;
     let of_stack = world.page(number, stack);
@@ -167,21 +169,21 @@ fn who_does_not_serve_the_same_is_no_successor() {
         manager.make_successor(ONE, of, &Head::read(head).unwrap(), None).map(drop)
     };
     let version = head_with(|writer| writer.exports[0].version += 1);
-    assert_eq!(refused(number, &version), Err(Error::VersionMismatch));
+    assert_eq!(refused(number, &version), Err(SuccessorError::NotServed));
     let before = state(&world);
-    assert_eq!(refused(number, &version), Err(Error::VersionMismatch));
+    assert_eq!(refused(number, &version), Err(SuccessorError::NotServed));
     let float = head_with(|writer| writer.numbers.float = 1);
-    assert_eq!(refused(number, &float), Err(Error::NotSupported));
+    assert_eq!(refused(number, &float), Err(SuccessorError::FloatingPoint));
     let large = head_with(|writer| writer.numbers.heap = 9 << 20);
-    assert_eq!(refused(number, &large), Err(Error::TooLarge));
-    assert_eq!(refused(InstanceId(5), &head()), Err(Error::NotFound));
+    assert_eq!(refused(number, &large), Err(SuccessorError::Region));
+    assert_eq!(refused(InstanceId(5), &head()), Err(Error::NotFound.into()));
     let place = manager.record(number).unwrap();
     let record = place.read();
     place.write(&Instance { in_kernel: 1, ..record });
-    assert_eq!(refused(number, &head()), Err(Error::NotSupported));
+    assert_eq!(refused(number, &head()), Err(SuccessorError::InKernel));
     place.write(&record);
     let elsewhere = head_with(|writer| writer.numbers.portals_before = 3);
-    assert_eq!(refused(number, &elsewhere), Err(Error::BadArgument));
+    assert_eq!(refused(number, &elsewhere), Err(SuccessorError::Portals));
     assert_eq!(state(&world), before);
 }
 
@@ -330,7 +332,7 @@ fn who_serves_more_than_there_is_room_for_is_no_successor() {
     assert_eq!(exports_of(&manager, number).count(), 10);
     let refused = |head: &[u8]| {
         let refused = manager.make_successor(ONE, THREE, &Head::read(head).unwrap(), None).err();
-        assert_eq!(refused, Some(Error::TooLarge));
+        assert_eq!(refused, Some(SuccessorError::Exports));
     };
     // Both would have to have more than ten.
     refused(&head_serving(&all(1, 1)));

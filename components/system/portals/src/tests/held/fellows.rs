@@ -13,10 +13,11 @@ fn together() -> World {
     world_on(machine())
 }
 
+/// A machine in which they are.
 pub fn machine() -> Fake {
     let mut machine = Fake::new();
     let instances = machine.layout.instances.iter().map(|one| match one.number {
-        OTHER => Instance { domain: domain_of(SERVER), leader: SERVER, ..*one },
+        OTHER => Instance { domain: domain_of(SERVER), leader: SERVER, essential: 0, ..*one },
         _ => *one,
     });
     machine.layout.instances = leak(instances.collect());
@@ -130,6 +131,38 @@ fn the_death_of_the_holder_releases_all_of_a_domain() {
             if is_on {
                 break;
             }
+        }
+    }
+}
+
+#[test]
+fn what_retires_while_it_is_held_is_held_no_more() {
+    for steps in 0.. {
+        let mut world = together();
+        let opened = [SERVICE, ITS_SERVICE].map(|one| world.opened_by(client(CLIENT), one));
+        let World { machine, manager } = &mut world;
+        manager.begin_hold(machine, client(HOLDER), SERVER, Purpose::Successor).unwrap();
+        let mut is_on = false;
+        for _ in 0..steps {
+            is_on = manager.hold_step(machine, HOLDER, SERVER).unwrap();
+        }
+        machine.set_alive(SERVER, false);
+        for gone in [OTHER, SERVER] {
+            while manager.instance_died(machine, gone).unwrap() != 0 {}
+            let mut at = 0;
+            let in_steps = (0..1000).find(|_| {
+                at = manager.retire_domain(machine, gone, at).unwrap();
+                at == 0
+            });
+            assert!(in_steps.is_some(), "{gone:?} after {steps}");
+        }
+        // Nobody waits for what never comes, and the holder holds nothing.
+        assert!(opened.iter().all(|index| machine.meaning(CLIENT, *index).is_none()));
+        assert!(!world.manager.maker().is_held(SERVER) && !world.manager.maker().is_held(OTHER));
+        world.hold(CLIENT).unwrap();
+        world.release(CLIENT).unwrap();
+        if is_on {
+            break;
         }
     }
 }
