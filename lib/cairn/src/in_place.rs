@@ -1,4 +1,4 @@
-//! State that stays where it is while its component's content is replaced around it (`docs/replacement.md`, "In place").
+//! State that stays where it is while its component's content is replaced around it (`docs/in-place.md`).
 //!
 //! It lies in pages of its own, which the memory manager maps for the successor as well, where that has its own. So nothing in it may name
 //! something of the content: no function, no constant, no other static.

@@ -1,4 +1,4 @@
-//! What the loader's next content goes on with, in place (`docs/replacement.md`). Nothing in it names anything of this content.
+//! What the loader's next content goes on with, in place (`docs/in-place.md`). Nothing in it names anything of this content.
 
 use super::asked;
 use super::failure::Failures;

@@ -1,4 +1,4 @@
-//! What a successor of this content goes on with, in place (`docs/replacement.md`): all that cannot be found out again. Nothing in it names anything of this content.
+//! What a successor of this content goes on with, in place (`docs/in-place.md`): all that cannot be found out again. Nothing in it names anything of this content.
 //! What is looked at anew as if for the first time is each module's own.
 
 use crate::{blame, printer, ready, runaway};

@@ -1,4 +1,4 @@
-//! An instance that moves between its two places (`docs/replacement.md`, "Moves"): what is not as with any successor.
+//! An instance that moves between its two places (`docs/moves.md`): what is not as with any successor.
 
 use crate::look::Undisturbed;
 use crate::system::{System, state};
