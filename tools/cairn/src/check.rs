@@ -23,6 +23,8 @@ pub struct Checked {
     unknown: BTreeSet<String>,
     /// A line for each instance that moves.
     moving: Vec<String>,
+    /// The packages that have a table and are on no shelf.
+    unshelved: Vec<String>,
 }
 
 /// Says of a system what its build would say.
@@ -74,7 +76,9 @@ pub fn check(
         let begins = "begins in a protection domain of its own, and moves";
         format!("{} {begins} {to} and back", *instance.name)
     });
-    Ok(Checked { unknown, moving: copies::merged(moving) })
+    let packages = system.packages.iter().filter(|package| !package.is_shelved);
+    let unshelved = packages.map(|package| package.instance.name.to_string());
+    Ok(Checked { unknown, moving: copies::merged(moving), unshelved: unshelved.collect() })
 }
 
 /// The program of an instance that a build made, which may be older than its sources.
@@ -95,8 +99,12 @@ fn is_current(program: &Path) -> bool {
 
 /// What `check` says of a system in which it found no error.
 pub fn summary(system: &str, checked: &Checked) -> String {
-    let moving = checked.moving.iter().map(|line| format!("\n{line}"));
-    moving.fold(result(system, &checked.unknown), |text, line| text + &line)
+    let unshelved = (!checked.unshelved.is_empty()).then(|| {
+        let names = checked.unshelved.join(", ");
+        format!("packages on no `shelf`, so not in the image but for `pack` alone: {names}")
+    });
+    let lines = checked.moving.iter().chain(&unshelved).map(|line| format!("\n{line}"));
+    lines.fold(result(system, &checked.unknown), |text, line| text + &line)
 }
 
 /// Which programs it did not measure.

@@ -2,6 +2,7 @@
 //! of the same interface, in the same version.
 
 mod errors;
+mod opened;
 mod packages;
 mod portals;
 mod successors;
@@ -111,6 +112,7 @@ pub fn connect<'a>(
     let packages = packages.collect();
     control::check(system, &connector.components, &mut report);
     connector.check_pagers(&mut report);
+    connector.check_moving(&mut report);
     let entries = (0..system.instances.len()).map(|at| connector.entries(at)).max();
     // Whole words of the portal manager's bitmaps.
     let table_entries = entries.unwrap_or(0).max(PORTALS_DESCRIBED).next_multiple_of(64);

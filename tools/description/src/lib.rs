@@ -28,6 +28,7 @@ mod format;
 mod groups;
 mod kernel;
 mod load;
+mod missing;
 pub mod model;
 mod moves;
 mod names;

@@ -9,7 +9,7 @@ use crate::extend;
 use crate::files::{Disk, Files};
 use crate::model::System;
 use crate::moves;
-use crate::names::{list, suggestion};
+use crate::names::{list, nearest, suggestion};
 use crate::offered;
 use crate::place::{Located, Place, Source};
 use crate::report::{Error, Report};
@@ -61,6 +61,7 @@ pub fn load_packing(
     let draft = expand::expand(tree, settings, &mut report)
         .and_then(|tree| draft::read(&tree, &mut report));
     let Some(mut draft) = draft else {
+        offered::name_parts(files, &mut report);
         return Err(failed(report));
     };
     if let Some(board) = board {
@@ -230,17 +231,44 @@ fn find_components(
     report: &mut Report,
 ) -> HashMap<String, String> {
     let mut folders = HashMap::new();
-    let packages = draft.packages.iter().map(|package| &package.instance);
-    for instance in draft.instances.iter().chain(packages) {
+    let (shelved, described): (Vec<_>, Vec<_>) =
+        draft.packages.iter().partition(|package| package.has_defaults);
+    let packages = described.iter().map(|package| &package.instance);
+    let names: Vec<&str> = packages.clone().map(|package| package.name.as_str()).collect();
+    let described = draft.instances.iter().chain(packages).map(|one| (one, None));
+    let shelved = shelved.into_iter().map(|package| (&package.instance, Some(&*names)));
+    for (instance, packages) in described.chain(shelved) {
         let component = &instance.component;
         match components::folder(files, component) {
             Ok(folder) => {
                 folders.insert(component.value.clone(), folder);
             }
-            Err(several) => report.push(not_one_component(files, component, &several)),
+            Err(several) => {
+                let error = not_one_component(files, component, &several);
+                report.push(match packages {
+                    Some(packages) if several.is_empty() => {
+                        or_package(error, &instance.name, packages)
+                    }
+                    _ => error,
+                });
+            }
         }
     }
     folders
+}
+
+/// What is named as what can be loaded is perhaps a package, of which these have tables.
+fn or_package(error: Error, name: &str, packages: &[&str]) -> Error {
+    let label = format!("{}, or a table `[package.{name}]`", error.label);
+    let near = nearest(name, packages.iter().copied());
+    let help = match (near, error.help.strip_prefix("did you mean ")) {
+        (Some(package), Some(component)) => {
+            format!("did you mean the package `{package}`, or the component {component}")
+        }
+        (Some(package), None) => format!("did you mean the package `{package}`?"),
+        (None, _) => error.help.clone(),
+    };
+    Error { label, help, ..error }
 }
 
 fn not_one_component(files: &dyn Files, component: &Located<String>, several: &[String]) -> Error {

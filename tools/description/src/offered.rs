@@ -1,8 +1,9 @@
-//! Instances that a description lacks and a part has.
+//! Instances that a description lacks, or has no more than a part of, and a part has.
 
 use crate::document;
 use crate::files::Files;
 use crate::load::{descriptions, open};
+use crate::missing::missing;
 use crate::report::Report;
 
 /// Where parts are that a system extends.
@@ -13,7 +14,7 @@ pub(crate) fn unknown_instance(name: &str) -> String {
     format!("unknown instance `{name}`")
 }
 
-/// Says of each instance that is not there which part has it.
+/// Says of each instance that is not there, or has no component, which part has it.
 pub(crate) fn name_parts(files: &dyn Files, report: &mut Report) {
     if report.errors().is_empty() {
         return;
@@ -27,12 +28,20 @@ pub(crate) fn name_parts(files: &dyn Files, report: &mut Report) {
             if instance.value.get("component").is_none() {
                 continue;
             }
-            let message = unknown_instance(&instance.name);
-            for error in report.errors_mut().iter_mut().filter(|error| error.message == message) {
-                error.help = format!(
-                    "`{}` is in `parts/{part}`: add that to `extends`, or a table `[instance.{0}]`",
-                    instance.name
-                );
+            let name = &instance.name;
+            let (unknown, what) = (unknown_instance(name), format!("the instance `{name}`"));
+            // A table of which the part would be the rest.
+            let rest = missing(&what, "component");
+            let is_rest = report.errors().iter().any(|error| error.message == rest);
+            report.retain(|error| !(is_rest && error.message == missing(&what, "memory")));
+            for error in report.errors_mut() {
+                let otherwise = match &error.message {
+                    message if *message == unknown => format!("a table `[instance.{name}]`"),
+                    message if *message == rest => "`component` and `memory` here".to_owned(),
+                    _ => continue,
+                };
+                error.help =
+                    format!("`{name}` is in `parts/{part}`: add that to `extends`, or {otherwise}");
             }
         }
     }

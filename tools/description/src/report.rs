@@ -171,6 +171,11 @@ impl Report {
         &mut self.errors
     }
 
+    /// Leaves out those of which another says more.
+    pub(crate) fn retain(&mut self, stays: impl FnMut(&Error) -> bool) {
+        self.errors.retain(stays);
+    }
+
     /// `value` if nothing is wrong, else this report, sorted.
     pub fn into_result<T>(mut self, value: T) -> Result<T, Report> {
         if self.errors.is_empty() {

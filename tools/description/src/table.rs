@@ -2,6 +2,7 @@
 //! derived deserializer it goes on after an error, so that all of them can be reported at once.
 
 use crate::arguments::Given;
+use crate::missing::{missing, take_back};
 use crate::names::{NameKind, list, name_fault, nearest};
 use crate::place::{Located, Place};
 use crate::probe::{Kind, Probe};
@@ -71,7 +72,7 @@ impl<'a> Table<'a> {
         if value.is_none() {
             report.push(Error::new(
                 &self.place,
-                format!("{} has no `{key}`", self.what),
+                missing(&self.what, key),
                 format!("expected the key `{key}` here"),
                 format!("add for example: {example}"),
             ));
@@ -90,9 +91,12 @@ impl<'a> Table<'a> {
 
     /// Reports the keys that nobody took.
     pub fn finish(self, report: &mut Report) {
-        for Entry { name: name_text, key, .. } in self.entries {
+        for Entry { name: name_text, key, .. } in &self.entries {
             let help = match nearest(name_text, self.known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
+                Some(near) => {
+                    take_back(near, (&self.what, &self.place), &self.known, report);
+                    format!("did you mean `{near}`?")
+                }
                 None if self.known.is_empty() => format!("remove it; {} has no keys", self.what),
                 None => format!(
                     "remove it; {} has the keys {}",
@@ -153,6 +157,11 @@ impl<'a> Value<'a> {
     pub fn key_of(&self, name: &str) -> Option<&'a Place> {
         let mut entries = self.node.entries()?.iter();
         entries.find(|entry| entry.name == name).map(|entry| &entry.key)
+    }
+
+    /// The text of a key, if it is a table that has it and that is one.
+    pub fn text_of(&self, name: &str) -> Option<&'a str> {
+        self.node.get(name)?.as_text()
     }
 
     /// Whether it is an array.

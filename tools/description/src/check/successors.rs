@@ -4,11 +4,12 @@ use crate::model::{Instance, Role, Section, StackMode, System};
 use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use crate::units::show_size;
+use std::borrow::Cow;
 
 /// Why an instance cannot be replaced.
 struct Obstacle<'a> {
     expected: &'static str,
-    help: &'static str,
+    help: Cow<'static, str>,
     /// Where the description says so, and what it says.
     place: &'a Place,
     note: String,
@@ -31,6 +32,13 @@ pub(super) fn check(system: &System, report: &mut Report) {
     }
 }
 
+/// What to write so that an instance opens an export to the loader of which its description says nothing.
+fn open_to_loader(system: &System, instance: &Instance, export: &str) -> String {
+    let loader = system.roles.loader.map(|loader| system.instances[loader].name.as_str());
+    let table = instance.write_into(&format!("exports.{export}"), None);
+    format!("{table}: open = [\"{}\"]", loader.unwrap_or("loader"))
+}
+
 /// Whether an instance gives way while it is in use.
 fn gives_way(instance: &Instance) -> bool {
     matches!(instance.role, Some(Role::Scheduler | Role::Interrupts | Role::Idle))
@@ -43,8 +51,12 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     let in_place = instance.exports.iter().find(|export| *export.name == "in_place");
     if instance.role == Some(Role::Loader) && in_place.is_none() {
         return Some(Obstacle {
-            expected: "expected who replaces the others to have an export `in_place`, since it goes on while it is replaced",
-            help: "open its export `in_place` to it, with `longest_call = \"20ms\"`, or remove this package",
+            expected: "expected an export `in_place` of the loader that is open to itself: who replaces others goes on while it is replaced",
+            help: format!(
+                "{}, and below it longest_call = \"20ms\"; or remove this package",
+                open_to_loader(system, instance, "in_place")
+            )
+            .into(),
             place: &instance.name.place,
             note: "it holds the role `loader`".to_owned(),
         });
@@ -52,7 +64,12 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     if *instance.essential && in_place.is_none() && !gives_way(instance) {
         return Some(Obstacle {
             expected: "expected an instance without which the system goes on, since its life ends when it is replaced, or one with an export `in_place`",
-            help: "write `essential = false` if the system does without it, open its export `in_place` to the loader if it has one, or remove this package",
+            help: format!(
+                "write `essential = false` if the system does without it; or, if its component exports `in_place`, {}; or remove this \
+                 package",
+                open_to_loader(system, instance, "in_place")
+            )
+            .into(),
             place: &instance.essential.place,
             note: "it is essential: the system ends with it".to_owned(),
         });
@@ -61,7 +78,7 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     {
         return Some(Obstacle {
             expected: "expected an export `in_place` that says how long it may take: who replaces the others would wait for a successor that never answers",
-            help: "write `longest_call = \"20ms\"` for that export, or remove this package",
+            help: "write `longest_call = \"20ms\"` for that export, or remove this package".into(),
             place: &export.name.place,
             note: "it may take as long as it likes".to_owned(),
         });
@@ -69,7 +86,7 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     if instance.is_in_kernel() {
         return Some(Obstacle {
             expected: "expected an instance in a protection domain of its own",
-            help: "write `placement = \"domain\"` there, or remove this package",
+            help: "write `placement = \"domain\"` there, or remove this package".into(),
             place: &instance.placement.place,
             note: "it is placed in the kernel domain".to_owned(),
         });
@@ -81,7 +98,8 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     if let Some((place, device)) = reaching.find(|(_, one)| one.dma && one.kind().is_none()) {
         return Some(Obstacle {
             expected: "expected devices that are reset before the successor comes, or reach no memory by themselves",
-            help: "name a virtio device by its kind, as \"virtio-blk\"; or remove this package",
+            help: "name a virtio device by its kind, as \"virtio-blk\"; or remove this package"
+                .into(),
             place: &place.place,
             note: format!("`{}` reaches memory, and nobody can reset it", device.shown()),
         });
@@ -92,7 +110,8 @@ fn obstacle(system: &System, index: usize) -> Option<Obstacle<'_>> {
     if let Some(shared) = calls.find(|connection| *connection.stack == StackMode::Shared) {
         return Some(Obstacle {
             expected: "expected an instance all of whose clients wait for one of its own stacks",
-            help: "leave the stack of that connection to the default, or remove this package",
+            help: "leave the stack of that connection to the default, or remove this package"
+                .into(),
             place: &shared.stack.place,
             note: "this client calls it on its own stack".to_owned(),
         });
@@ -119,7 +138,7 @@ fn shared<'a>(system: &'a System, index: usize, successor: &'a Instance) -> Opti
     if let Some((place, note)) = in_place.or(gives_way).or(loader) {
         return Some(Obstacle {
             expected: "expected an instance that is alone in its protection domain",
-            help: "place it in a domain of its own, or remove this package",
+            help: "place it in a domain of its own, or remove this package".into(),
             place,
             note,
         });
@@ -136,7 +155,7 @@ fn shared<'a>(system: &'a System, index: usize, successor: &'a Instance) -> Opti
         if let Some(place) = place {
             return Some(Obstacle {
                 expected: "expected that no pager and no interposer is in its domain",
-                help: "give that one a domain of its own, or remove this package",
+                help: "give that one a domain of its own, or remove this package".into(),
                 place,
                 note: format!(
                     "`{}` ends with `{}`",
@@ -148,7 +167,7 @@ fn shared<'a>(system: &'a System, index: usize, successor: &'a Instance) -> Opti
     let (instance, stacks) = (&system.instances[index], &successor.stacks);
     (stacks.size > instance.stacks.size).then(|| Obstacle {
         expected: "expected stacks that are no larger, since who calls it in its domain, without a portal, has counted on that",
-        help: "write smaller `stacks` for this package, or larger ones for that instance",
+        help: "write smaller `stacks` for this package, or larger ones for that instance".into(),
         place: &stacks.place,
         note: format!("its stacks; those of `{}` have {} with those of whom it calls there", instance.name, show_size(instance.stacks.size)),
     })
@@ -164,7 +183,11 @@ fn paged(system: &System, index: usize) -> Option<Obstacle<'_>> {
     if !hands_over {
         return Some(Obstacle {
             expected: "expected an export `successor`, by which it hands over what its clients have",
-            help: "open its export `successor` to the loader, if it has one, or remove this package",
+            help: format!(
+                "if its component exports `successor`, {}; or remove this package",
+                open_to_loader(system, &system.instances[index], "successor")
+            )
+            .into(),
             place: &pager(section)?.instance.place,
             note: "it is the pager of this section".to_owned(),
         });
@@ -176,7 +199,7 @@ fn paged(system: &System, index: usize) -> Option<Obstacle<'_>> {
     let mut uses = clients.flat_map(|client| &client.sections);
     uses.find(|used| provides(used.section)).map(|used| Obstacle {
         expected: "expected that nobody misses its pages who replaces it, or without whom the system ends",
-        help: "take the section from that instance, or remove this package",
+        help: "take the section from that instance, or remove this package".into(),
         place: &used.access.place,
         note: "this one would wait for its own work".to_owned(),
     })

@@ -95,6 +95,7 @@ impl<'a> Connector<'a> {
         let mut services = server.exports.iter().filter(|export| !export.is_object);
         let found = services.find(|export| export.name == *paged.export);
         if found.is_some_and(|export| export.interface.name == "Pager") {
+            self.check_open(package, &paged.instance, &paged.export, report);
             return;
         }
         report.push(Error::new(
@@ -197,6 +198,8 @@ impl<'a> Connector<'a> {
                 format!("expected version {:016x}, found {:016x}", wanted.version, found.version),
                 format!("{}; build both again", super::difference(wanted, found)),
             ));
+        } else if !self.is_connected(package, &connection.import) {
+            self.check_open(package, name, &connection.export, report);
         }
     }
 }

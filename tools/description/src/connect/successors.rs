@@ -2,7 +2,7 @@
 //! has to be met by them, and to meet its own.
 
 use super::{Connector, difference, signature};
-use crate::model::{Instance, Open, Package};
+use crate::model::{Instance, Package};
 use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
@@ -32,6 +32,22 @@ impl<'a> Connector<'a> {
         imports.chain(exports).chain(arguments).chain(wait).any(|place| place.is(&part.place))
     }
 
+    /// Whether the instance that a package replaces, if it does, has a connection for this import, which is checked as that.
+    pub(super) fn is_connected(&self, package: &Package, import: &str) -> bool {
+        let replaced = package.replaces.as_ref().map(|index| &self.system.instances[**index]);
+        let mut connections = replaced.iter().flat_map(|instance| &instance.imports);
+        connections.any(|connection| *connection.import == import)
+    }
+
+    /// Whether those that move take their state along.
+    pub(super) fn check_moving(&self, report: &mut Report) {
+        for (at, instance) in self.system.described().iter().enumerate() {
+            if let Some(moves) = &instance.moves {
+                self.check_state_is_open(at, (&moves.place, "it moves".to_owned()), report);
+            }
+        }
+    }
+
     /// Whether a package can take the place of the instance that it replaces.
     pub(super) fn check_successor(
         &self,
@@ -48,7 +64,11 @@ impl<'a> Connector<'a> {
             pair.check_export(export, report);
         }
         for fellow in self.system.fellows(**replaced) {
-            self.check_state_is_open(fellow, &pair, report);
+            let why = match fellow == **replaced {
+                true => format!("`{}` is to replace it", package.instance.name),
+                false => format!("it ends with `{}`", predecessor.name),
+            };
+            self.check_state_is_open(fellow, (&replaced.place, why), report);
         }
         pair.check_imports(report);
         pair.check_thread(report);
@@ -68,43 +88,39 @@ impl<'a> Connector<'a> {
         later.or_else(|| device().map(|(one, device)| (&device.place, "a device", &**one.name)))
     }
 
-    /// Who has state gives it to the loader, or is not replaced, nor is who ends with it.
-    fn check_state_is_open(&self, at: usize, pair: &Pair<'_>, report: &mut Report) {
-        const EXPORT: &str = "successor";
-        let Some(loader) = self.system.roles.loader else { return };
-        let gives =
-            |export: &&Export| export.name == EXPORT && export.interface.name == "Successor";
-        let component = self.components[at];
-        if component.is_none_or(|component| component.exports.iter().find(gives).is_none()) {
+    /// Who has state gives it to the loader, or is not replaced, nor is who ends with it, and does not move.
+    fn check_state_is_open(&self, at: usize, because: (&Place, String), report: &mut Report) {
+        let (Some(loader), Some(component)) = (self.system.roles.loader, self.components[at])
+        else {
             return;
-        }
+        };
+        let has = |name: &str, interface: &str| {
+            let mut exports = component.exports.iter();
+            exports.any(|export| export.name == name && export.interface.name == interface)
+        };
+        // Whose state stays in place is not asked for it.
+        let export = match (has("in_place", "InPlace"), has("successor", "Successor")) {
+            (true, _) => "in_place",
+            (false, true) => "successor",
+            (false, false) => return,
+        };
         let (of, loader_name) = (&self.system.instances[at], &self.system.instances[loader].name);
-        let described = of.exports.iter().find(|export| &**export.name == EXPORT);
-        let is_open = described.is_some_and(|export| match &export.open {
-            Open::Anyone => true,
-            Open::Instances(all) => all.contains(&loader),
-        });
-        if is_open {
+        let described = of.exports.iter().find(|one| *one.name == export);
+        if described.is_some_and(|described| described.open.allows(loader)) {
             return;
         }
         let said = described.and_then(|export| export.open_place.as_ref());
+        let declared = described.filter(|export| export.declared).map(|export| &export.name.place);
+        let table = of.write_into(&format!("exports.{export}"), declared);
+        let (place, note) = because;
         report.push(
             Error::new(
                 said.unwrap_or(&of.name.place),
                 format!("`{}` does not give its state to `{loader_name}`", of.name),
-                format!("expected its export `{EXPORT}` to be open to `{loader_name}`"),
-                format!(
-                    "write under `[instance.{}.exports.{EXPORT}]`: open = [\"{loader_name}\"]",
-                    of.name
-                ),
+                format!("expected its export `{export}` to be open to `{loader_name}`"),
+                format!("{table}: open = [\"{loader_name}\"]"),
             )
-            .note(
-                pair.replaces,
-                match of.number == pair.predecessor.number {
-                    true => format!("`{}` is to replace it", pair.package.instance.name),
-                    false => format!("it ends with `{}`", pair.predecessor.name),
-                },
-            ),
+            .note(place, note),
         );
     }
 

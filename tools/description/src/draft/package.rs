@@ -44,13 +44,15 @@ pub(crate) const PACKAGE: &str = "package";
 
 pub(super) fn read_package(value: &Value<'_>, report: &mut Report) -> Option<InstanceDraft> {
     let before = report.errors().len();
-    for (key, reason) in ABSENT {
+    let replaced = value.text_of("replaces");
+    for (key, of_any) in ABSENT {
         let Some(place) = value.key_of(key) else { continue };
+        let reason = replaced.and_then(|replaced| stays(key, replaced));
         report.push(Error::new(
             place,
             format!("a package has no `{key}`"),
             format!("expected no such key in `[package.{}]`", value.name),
-            format!("remove it: {reason}"),
+            format!("remove it: {}", reason.as_deref().unwrap_or(of_any)),
         ));
     }
     let draft = read_instance(value, PACKAGE, report)?;
@@ -74,6 +76,20 @@ pub(super) fn read_package(value: &Value<'_>, report: &mut Report) -> Option<Ins
         ));
     }
     (report.errors().len() == before).then_some(draft)
+}
+
+/// Why a package has no such key that replaces an instance, if not for the reason that others have.
+fn stays(key: &str, replaced: &str) -> Option<String> {
+    match key {
+        "placement" | "fate" => {
+            Some(format!("it goes where `{replaced}` is, whose table says where, and stays there"))
+        }
+        "moves" => {
+            Some(format!("it stays where `{replaced}` is: only the description's content moves"))
+        }
+        "count" | "heap_limit" | "stack_limit" => None,
+        _ => Some(format!("it has what the table of `{replaced}` says")),
+    }
 }
 
 /// The range of a package that has a pager.

@@ -259,6 +259,7 @@ pub fn components() -> BTreeMap<String, Descriptor> {
             Descriptor { says_ready: true, ..component(true, &[], &["echo: Echo"]) },
         ),
         ("components/apps/kept", component(false, &[], &["in_place: InPlace"])),
+        ("components/apps/pager", component(false, &[], &["pager: Pager"])),
         ("components/apps/plain", component(true, &[], &[])),
         ("components/apps/twin", component(true, &[], &[])),
         ("components/drivers/twin", component(true, &[], &[])),

@@ -130,7 +130,7 @@ fn refused(judge: &mut Judge) {
     judge.start();
     for (package, error) in [
         ("nobody", Error::NotFound),
-        ("closed", Error::NotAllowed),
+        ("closed", Error::NotFound),
         ("reader", Error::NotFound),
         ("no-pager", Error::NotFound),
     ] {
@@ -142,6 +142,11 @@ fn refused(judge: &mut Judge) {
     let refused = LOADER.load("no-pager", "refused").map(drop);
     judge.expect("what is no pager", refused, Err(Error::VersionMismatch));
     unload(judge, "other");
+    load(judge, "private", "hidden");
+    let refused = LOADER.load("closed", "refused").map(drop);
+    judge.expect("what is not open", refused, Err(Error::NotAllowed));
+    judge.expect("why", reason(&mut [0; 192]).contains("not open"), true);
+    unload(judge, "hidden");
     judge.end("who has no pager is not loaded");
 }
 
