@@ -91,23 +91,28 @@ pub(crate) fn resolve(
     mut instance: impl FnMut(InstanceDraft, &mut Report) -> Instance,
     report: &mut Report,
 ) -> Vec<Package> {
-    let names: Vec<Located<String>> =
-        drafts.iter().map(|draft| draft.instance.name.clone()).collect();
-    let known: Vec<&str> = instances.iter().chain(&names).map(|name| name.as_str()).collect();
+    let names: Vec<String> = drafts.iter().map(|draft| draft.instance.name.value.clone()).collect();
+    let known = || instances.iter().map(|name| name.as_str());
     let check = |name: &Located<String>, report: &mut Report| {
-        if known.contains(&name.as_str()) {
+        if known().any(|known| *known == **name) {
             return;
         }
+        let (what, expected) = match names.contains(name) {
+            true => (
+                format!("`{name}` is a package"),
+                "expected the name of an instance: what is open to \"*\" alone is open to what is loaded",
+            ),
+            false => (
+                unknown_instance(name),
+                "expected the name of an instance of this system, or \"*\"",
+            ),
+        };
+        let table = format!("add a table `[instance.{name}]`");
         report.push(Error::new(
             &name.place,
-            unknown_instance(name),
-            "expected the name of an instance, or of a package of this system, which is meant under its own name",
-            suggestion(
-                name,
-                "there are",
-                known.iter().copied(),
-                &format!("add a table `[package.{name}]`"),
-            ),
+            what,
+            expected,
+            suggestion(name, "there are", known(), &table),
         ));
     };
     let mut packages = Vec::new();

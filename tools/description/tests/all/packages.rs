@@ -18,7 +18,7 @@ fn packages_are_those_with_a_table_and_those_of_the_shelf() {
     assert_eq!((*relay.instance.memory, *relay.instance.children), (128 << 10, 3));
     assert_eq!((relay.instance.number, relay.instance.role), (InstanceId(0), None));
     assert_eq!((relay.instance.stacks.count, file.instance.stacks.count), (4, 2));
-    assert_eq!(relay.exports[0].policy, "loader file");
+    assert_eq!(relay.exports[0].policy, "loader");
     assert_eq!([relay, file, plain, echo].map(|one| one.has_defaults), [false, false, true, true]);
     assert_eq!(*system.instances[system.instance("loader").unwrap()].children, 200);
     assert_eq!(*system.instances[0].children, 0);
