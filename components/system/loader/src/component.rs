@@ -82,7 +82,7 @@ fn with_settled<T>(
 /// Where a name of an instance or a package is copied: no longer one can be any's.
 type NameBuffer = [u8; NAME_SIZE - 1];
 
-/// A name, of which no text is too long or none.
+/// The name in a window; why there is none is noted.
 fn name<'a>(window: &ReadWindow<'_>, buffer: &'a mut NameBuffer) -> Result<&'a str, Error> {
     let longest = buffer.len();
     window.text(buffer).map_err(|error| {
@@ -215,11 +215,8 @@ impl interfaces::Replacement for Server {
         with_settled(caller, |_| {
             let (called, other) = (name(&called, first)?, name(&other, second)?);
             if other.is_empty() {
-                let why = "it has to be said with whom";
-                return Err(failed(
-                    Error::BadArgument,
-                    format_args!("cannot move `{called}`: {why}"),
-                ));
+                let why = format_args!("cannot move `{called}`: it has to be said with whom");
+                return Err(failed(Error::BadArgument, why));
             }
             moving::move_to(called, interfaces::Location::With, other, milliseconds)
         })

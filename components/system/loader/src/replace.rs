@@ -13,6 +13,7 @@ use cairn_loader::placement::Placement;
 
 /// Said of an export that names who may call it.
 const CLOSED: &str = "it is not open to the one that is replaced: its `open` says to whom";
+
 /// Longest time that one may take.
 pub(super) const MILLISECONDS_MAXIMUM: u64 = 60_000;
 

@@ -104,25 +104,19 @@ impl Manager<'_> {
         if head.numbers().portals_before != 0 {
             return Err(Error::BadArgument);
         }
-        self.make_linked(parent, name(text)?, head, None)
-    }
-
-    /// Who may have children. A system in which nobody may has no places for any.
-    fn check_parent(&self, parent: InstanceId) -> Result<Entry<'_, Instance>, Error> {
-        let record = self.record(parent)?;
-        if record.children() == 0 { Err(Error::NotAllowed) } else { Ok(record) }
+        let name = name(text)?;
+        self.make_linked(self.parent(parent)?, name, head, None)
     }
 
     /// The same, or the successor of an instance, for which its place is known.
     fn make_linked(
         &self,
-        parent: InstanceId,
+        of_parent: Entry<Instance>,
         name: Name,
         head: &Head,
         linked: Option<(Placement, Linked)>,
     ) -> Result<InstanceId, Error> {
         let numbers = head.numbers();
-        let of_parent = self.check_parent(parent)?;
         let pager = self.pager_of(head)?;
         let mut new = New { pager, ..self.find_place(head, linked)? };
         let number = self.state.numbers.get(new.number)?;
@@ -132,7 +126,7 @@ impl Manager<'_> {
             return Err(error);
         }
         number.pages.store(0, Relaxed);
-        (new.record.parent, new.record.children) = (parent, numbers.children);
+        (new.record.parent, new.record.children) = (of_parent.number(), numbers.children);
         new.record.memory = numbers.memory;
         // What its death costs is not done at a higher priority than for its parent's; and what is left of a replacement at that of who asked for it, even if the one that is
         // replaced runs when nobody else does.
@@ -150,6 +144,12 @@ impl Manager<'_> {
                 Err(error)
             }
         }
+    }
+
+    /// Who may have children. A system in which nobody may has no places for any.
+    fn parent(&self, parent: InstanceId) -> Result<Entry<'_, Instance>, Error> {
+        let record = self.record(parent)?;
+        if record.children() == 0 { Err(Error::NotAllowed) } else { Ok(record) }
     }
 
     /// A number that nobody has, with places that are enough.

@@ -60,7 +60,7 @@ impl<'a> Manager<'a> {
         head: &Head,
         in_place: Option<InstanceId>,
     ) -> Result<(InstanceId, u64), SuccessorError> {
-        self.check_parent(parent)?;
+        let of_parent = self.parent(parent)?;
         let record = self.record(of)?;
         self.check_exchangeable(record, head)?;
         if (in_place.is_some() || self.gives_way(record)) && !record.is_alone() {
@@ -89,7 +89,7 @@ impl<'a> Manager<'a> {
         }
         let linked = Linked { of, region: record.start_address() };
         let at = placement.image().start;
-        let number = self.make_linked(parent, name, head, Some((placement, linked)))?;
+        let number = self.make_linked(of_parent, name, head, Some((placement, linked)))?;
         let goes_on = in_place || self.gives_way(record);
         match self.pair_exports(of, number, goes_on) {
             Ok(()) => Ok((number, at)),

@@ -111,18 +111,24 @@ fn calls_of_those_that_end_with_it_do_not_keep_it() {
     assert_eq!((quiet(&world), world.relink(SERVER)), (Ok(true), Ok(())));
 }
 
+/// They are being held by one of them, so many steps far; what a client has of each, and whether all of it waits.
+fn held_by(named: InstanceId, steps: usize) -> (World, [usize; 2], bool) {
+    let mut world = together();
+    let opened = [SERVICE, ITS_SERVICE].map(|one| world.opened_by(client(CLIENT), one));
+    let World { machine, manager } = &mut world;
+    manager.begin_hold(machine, client(HOLDER), named, Purpose::Successor).unwrap();
+    let mut is_on = false;
+    for _ in 0..steps {
+        is_on = manager.hold_step(machine, HOLDER, named).unwrap();
+    }
+    (world, opened, is_on)
+}
+
 #[test]
 fn the_death_of_the_holder_releases_all_of_a_domain() {
     for named in [SERVER, OTHER] {
         for steps in 0.. {
-            let mut world = together();
-            let opened = [SERVICE, ITS_SERVICE].map(|one| world.opened_by(client(CLIENT), one));
-            let World { machine, manager } = &mut world;
-            manager.begin_hold(machine, client(HOLDER), named, Purpose::Successor).unwrap();
-            let mut is_on = false;
-            for _ in 0..steps {
-                is_on = manager.hold_step(machine, HOLDER, named).unwrap();
-            }
+            let (mut world, opened, is_on) = held_by(named, steps);
             assert!(!is_on || opened.iter().all(|index| world.waits(CLIENT, *index)));
             world.machine.set_alive(HOLDER, false);
             world.die(HOLDER);
@@ -138,14 +144,8 @@ fn the_death_of_the_holder_releases_all_of_a_domain() {
 #[test]
 fn what_retires_while_it_is_held_is_held_no_more() {
     for steps in 0.. {
-        let mut world = together();
-        let opened = [SERVICE, ITS_SERVICE].map(|one| world.opened_by(client(CLIENT), one));
+        let (mut world, opened, is_on) = held_by(SERVER, steps);
         let World { machine, manager } = &mut world;
-        manager.begin_hold(machine, client(HOLDER), SERVER, Purpose::Successor).unwrap();
-        let mut is_on = false;
-        for _ in 0..steps {
-            is_on = manager.hold_step(machine, HOLDER, SERVER).unwrap();
-        }
         machine.set_alive(SERVER, false);
         for gone in [OTHER, SERVER] {
             while manager.instance_died(machine, gone).unwrap() != 0 {}
