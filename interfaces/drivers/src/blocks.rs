@@ -10,6 +10,7 @@ pub trait Blocks {
     /// Reads blocks from `first` on, as many as the buffer holds: whole ones, at most 16 KiB.
     fn read(&self, first: u64, buffer: &mut [u8]) -> Result<(), Error>;
     /// Writes blocks from `first` on. They last, also where the power fails, once a `flush` that came after has answered.
+    /// [`Error::Cancelled`]: they are written or not, but before whatever is asked for later.
     fn write(&self, first: u64, buffer: &[u8]) -> Result<(), Error>;
     /// All that was written before lasts.
     fn flush(&self) -> Result<(), Error>;

@@ -1,4 +1,5 @@
-//! Requests of several threads at one queue: each has a place with descriptors of its own, and waits for its answer.
+//! Requests of several threads at one queue: each has a place with descriptors of its own, and waits for its answer. One that its thread
+//! gave up, the device may do still, and in any order with others: what is asked for after that waits until it has.
 
 use crate::{Descriptor, Done, VirtioKind};
 use cairn::Error;
@@ -6,7 +7,9 @@ use cairn::dma::Device;
 use cairn::environment;
 use cairn::sync::Semaphore;
 // Relaxed: who takes a place has it alone; what the device wrote there is ordered by the exchange of the state.
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicU8, AtomicU32, AtomicUsize, Ordering, Ordering::Relaxed, Ordering::SeqCst,
+};
 
 /// A place is free...
 const FREE: u8 = 0;
@@ -41,7 +44,12 @@ pub struct Requests<const PLACES: usize, const CHAIN: usize> {
     queue: usize,
     /// Of the device, in the description's list.
     position: AtomicUsize,
+    /// A permit for each free place, but those that are withheld.
     free: Semaphore,
+    /// Requests that were left...
+    left: AtomicU32,
+    /// ... and permits that threads got meanwhile, and wait for others.
+    withheld: AtomicU32,
     places: [Place; PLACES],
 }
 
@@ -52,6 +60,8 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
             queue,
             position: AtomicUsize::new(NOT_BEGUN),
             free: Semaphore::new(0),
+            left: AtomicU32::new(0),
+            withheld: AtomicU32::new(0),
             places: [const {
                 Place {
                     state: AtomicU8::new(FREE),
@@ -122,9 +132,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         prepare: impl FnOnce(usize, &mut [Descriptor; CHAIN]) -> Result<usize, Error>,
     ) -> Result<Option<usize>, Error> {
         let device = self.device()?;
-        if waits {
-            self.free.acquire()?;
-        } else if !self.free.try_acquire()? {
+        if !self.acquire(waits)? {
             return Ok(None);
         }
         let number = self.take().ok_or(Error::Busy)?;
@@ -162,12 +170,47 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         Ok(result)
     }
 
-    /// Nobody waits for the answer to a request of this place, which is free when the device has done with it.
+    /// Nobody waits for the answer to a request of this place, which is free when the device has done with it, and until then no other
+    /// starts.
     pub fn leave(&self, number: usize) {
         let place = &self.places[number];
+        self.left.fetch_add(1, SeqCst);
         if !place.passes(OFFERED, LEFT) {
             place.answered.take_late();
             self.give(number);
+            self.settle();
+        }
+    }
+
+    /// A permit for a place, when no request is left; whether it got one. SeqCst, here and in [`Requests::settle`]: either the thread that
+    /// withholds its permit sees that nothing is left any more, or who settles sees the permit.
+    fn acquire(&self, waits: bool) -> Result<bool, Error> {
+        loop {
+            if waits {
+                self.free.acquire()?;
+            } else if !self.free.try_acquire()? {
+                return Ok(false);
+            }
+            if self.left.load(SeqCst) == 0 {
+                return Ok(true);
+            }
+            self.withheld.fetch_add(1, SeqCst);
+            if self.left.load(SeqCst) == 0 {
+                self.release_withheld();
+            }
+        }
+    }
+
+    /// A request that was left is answered.
+    fn settle(&self) {
+        if self.left.fetch_sub(1, SeqCst) == 1 {
+            self.release_withheld();
+        }
+    }
+
+    fn release_withheld(&self) {
+        for _ in 0..self.withheld.swap(0, SeqCst) {
+            let _ = self.free.release();
         }
     }
 
@@ -191,7 +234,10 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
                     let _ = place.answered.release();
                 }
                 // The thread left it, perhaps just now.
-                OFFERED | LEFT => self.give(number),
+                OFFERED | LEFT => {
+                    self.give(number);
+                    self.settle();
+                }
                 // The device says twice that it has done, or what it was not asked for.
                 _ => {}
             }

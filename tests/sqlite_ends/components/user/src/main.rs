@@ -53,7 +53,7 @@ fn run<'a>(script: &str, output: &'a mut [u8; 256]) -> &'a str {
         match imports::SCRIPT.run(script, output) {
             Ok((length, is_done)) => {
                 let text = core::str::from_utf8(&output[..length]).expect("text");
-                assert!(is_done, "{script}: {text}");
+                assert!(is_done, "{text}: {script}");
                 return text;
             }
             Err(Error::Dead) => {
