@@ -54,7 +54,7 @@ pub enum Command {
         /// Write the results there as well
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
-        /// Fail when a median is more than 3 % above its limit, in bench/limits.toml or of the board
+        /// Fail when a median is more than 3 % (cycles: 8 %) above its limit, in bench/limits.toml or of the board
         #[arg(long)]
         check: bool,
         /// Write the medians as limits
