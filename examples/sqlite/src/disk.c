@@ -21,6 +21,11 @@ void disk_begin(void)
     is_called_home = false;
 }
 
+bool disk_is_called_home(void)
+{
+    return is_called_home;
+}
+
 /* Whether to ask again. */
 static bool again(int64_t status, unsigned *times)
 {

@@ -11,6 +11,7 @@ enum { BLOCK = 512 };
 
 /* Another caller's thread begins. One that is called home is answered CAIRN_ERROR_CANCELLED from then on. */
 void disk_begin(void);
+bool disk_is_called_home(void);
 /* Its bytes, and whether they can be written. A status is zero or a CAIRN_ERROR_*. */
 int64_t disk_size(uint64_t *size, bool *writable);
 int64_t disk_read(uint64_t at, void *to, size_t count);

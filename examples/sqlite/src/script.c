@@ -110,7 +110,10 @@ static struct cairn_wide_reply run_script(const volatile void *text, size_t leng
     if (output.bytes && copy && cairn_copy_in(copy, text, length) == length) {
         copy[length] = '\0';
         bool is_done = evaluate(copy, &output);
-        if (cairn_copy_out(buffer, output.bytes, output.length) == output.length)
+        /* No fault of the script's: its caller has ended, or somebody has waited for it for too long. */
+        if (!is_done && disk_is_called_home())
+            reply.status = CAIRN_ERROR_CANCELLED;
+        else if (cairn_copy_out(buffer, output.bytes, output.length) == output.length)
             reply = (struct cairn_wide_reply){ 0, { output.length, is_done } };
     }
     sqlite3_free(copy);

@@ -59,6 +59,7 @@ fn run<'a>(script: &str, output: &'a mut [u8; 256]) -> &'a str {
             Err(Error::Dead) => {
                 ENDED.fetch_add(1, Relaxed);
             }
+            // Cancelled: the other client ended while it waited for this script, which took long.
             Err(Error::Busy | Error::NoPortal | Error::Cancelled) => {}
             Err(error) => panic!("{}", error.text()),
         }
