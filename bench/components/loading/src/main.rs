@@ -44,8 +44,11 @@ const WEIGHT: usize = 100;
 const PRIORITY: u8 = 65;
 /// Of the one that calls what is replaced, above all that is done for a replacement: it calls at every instant of that.
 const CALLER_PRIORITY: u8 = 250;
-/// Between two of its calls.
-const BETWEEN_MICROSECONDS: u64 = 20;
+/// Between two of its calls, at least, and up to three times as much: so little that it waits for as long as callers are held, whenever
+/// in its time that begins.
+const BETWEEN_MICROSECONDS: u64 = 1;
+/// Behind a replacement, until whoever waited has its turn.
+const TURN_MICROSECONDS: u64 = 200;
 
 static STACKS: [Stack<16384>; 2] = [const { Stack::new() }; 2];
 /// When its longest call began, and when it ended.
@@ -165,7 +168,10 @@ fn call_visiting() -> Result<(), Error> {
 /// Calls what is replaced, all the time.
 fn call(replaced: u64) {
     let call = REPLACED[replaced as usize].call;
-    while !STOP.load(Relaxed) {
+    for number in 0.. {
+        if STOP.load(Relaxed) {
+            return;
+        }
         let begin = Stamp::begin();
         call().expect("no call is lost");
         let end = Stamp::end();
@@ -174,7 +180,9 @@ fn call(replaced: u64) {
             begin.store(&LONGEST[0]);
             end.store(&LONGEST[1]);
         }
-        let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS));
+        let _ = imports::THREADS.sleep_until(
+            now() + ticks(BETWEEN_MICROSECONDS) + number % ticks(2 * BETWEEN_MICROSECONDS),
+        );
     }
 }
 
@@ -188,8 +196,7 @@ fn replace(replaced: &Replaced) -> [Stamp; 2] {
         Change::Place(_, to) => imports::REPLACEMENT.move_to(replaced.instance, to, 1000),
     };
     explained(imports::LOADER, done);
-    // Who waited has its turn.
-    let _ = imports::THREADS.sleep_until(now() + ticks(BETWEEN_MICROSECONDS * 10));
+    let _ = imports::THREADS.sleep_until(now() + ticks(TURN_MICROSECONDS));
     LONGEST.each_ref().map(Stamp::load)
 }
 
