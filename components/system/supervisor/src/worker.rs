@@ -26,9 +26,6 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// The worker has taken over from the layout: before that there is no instance.
 pub static BEGUN: &AtomicBool = &lasting().begun;
 
-/// For so long the worker goes on with an instance before it looks what is most urgent: that takes longer than most steps.
-const STEPS_MICROSECONDS: u64 = 10;
-
 /// Between two looks whether the printer has left a former content.
 const LOOK_MICROSECONDS: u64 = 100;
 
@@ -103,7 +100,7 @@ pub fn main() {
             }
             _ if imports::CONTROL.work_at(priority).is_err() => true,
             Work::Step { instance } => {
-                system.step_on(instance);
+                system.step(instance);
                 false
             }
             Work::GoOn => {
@@ -166,32 +163,6 @@ impl System {
             INSTANCES.requested.remove(instance.into());
             self.serve(instance, state(instance).requests.load(Relaxed));
         }
-    }
-
-    /// A step for an instance, and those that follow it at the same priority, for a short time.
-    fn step_on(&self, instance: InstanceId) {
-        let (priority, end) = (self.priority_of(instance), now() + ticks(STEPS_MICROSECONDS));
-        loop {
-            self.step(instance);
-            let present = now();
-            let is_due = self.waits_until(instance).is_none_or(|time| time <= present);
-            let goes_on = is_due
-                && present < end
-                && INSTANCES.undone().any(|one| one == instance)
-                && !self.is_read_first(instance)
-                && self.priority_of(instance) == priority;
-            if !goes_on {
-                return;
-            }
-        }
-    }
-
-    /// Whether something is to be told of its memory, which becomes another life's.
-    fn is_read_first(&self, instance: InstanceId) -> bool {
-        let phase = state(instance).phase();
-        (matches!(phase, Phase::Renewing | Phase::Retiring)
-            || self.is_on_trial(instance) && phase == Phase::Dead)
-            && tell::needs(instance)
     }
 
     /// The next work, and its priority; `keeping` is that of keeping what was said.
@@ -260,7 +231,12 @@ impl System {
             priority = priority.max(own);
         }
         match (best, telling) {
-            (Some(instance), _) if self.is_read_first(instance) => {
+            // Its memory becomes another life's.
+            (Some(instance), _)
+                if (matches!(state(instance).phase(), Phase::Renewing | Phase::Retiring)
+                    || self.is_on_trial(instance) && state(instance).phase() == Phase::Dead)
+                    && tell::needs(instance) =>
+            {
                 (Work::ReadMemory { instance }, best_priority)
             }
             (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
