@@ -177,8 +177,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         self.left.fetch_add(1, SeqCst);
         if !place.passes(OFFERED, LEFT) {
             place.answered.take_late();
-            self.give(number);
-            self.settle();
+            self.settle(number);
         }
     }
 
@@ -201,8 +200,9 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         }
     }
 
-    /// A request that was left is answered.
-    fn settle(&self) {
+    /// The request of a place, which was left, is answered.
+    fn settle(&self, number: usize) {
+        self.give(number);
         if self.left.fetch_sub(1, SeqCst) == 1 {
             self.release_withheld();
         }
@@ -234,10 +234,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
                     let _ = place.answered.release();
                 }
                 // The thread left it, perhaps just now.
-                OFFERED | LEFT => {
-                    self.give(number);
-                    self.settle();
-                }
+                OFFERED | LEFT => self.settle(number),
                 // The device says twice that it has done, or what it was not asked for.
                 _ => {}
             }

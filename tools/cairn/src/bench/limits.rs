@@ -148,6 +148,18 @@ mod tests {
     }
 
     #[test]
+    fn cycles_may_be_eight_percent_above_and_no_more() {
+        let limits = Limits::of(Some("rocket-rtl"), true);
+        let complain = |median| {
+            let benchmark = Benchmark { name: "a".to_owned(), ..Benchmark::default() };
+            let measured = [Measured::once("a", median)];
+            limits.complaint(&benchmark, &[("a".to_owned(), 100.0)].into(), &measured)
+        };
+        assert_eq!(complain(108), None);
+        assert!(complain(109).unwrap().contains("8 % above 100"));
+    }
+
+    #[test]
     fn above_the_budget_nothing_is_allowed() {
         assert_eq!(complain(Some(1000), Some(100.0), Some(100.0)), None);
         assert!(

@@ -69,8 +69,6 @@ fn main() {
 
     let fault = imports::SPY.add(FAULT, u64::MAX);
     check("an illegal instruction is one with the unit, too", matches!(fault, Err(Error::Dead)));
-    // What is reported of that comes before what follows.
-    let _ = imports::CLOCK.sleep(5_000_000);
     check("the spy's next life sees nothing", again(imports::SPY, FILL, u64::MAX) == Ok(0));
     let undeclared = imports::UNDECLARED.add(0, 0);
     check("who does not say it has no unit", matches!(undeclared, Err(Error::Dead)));

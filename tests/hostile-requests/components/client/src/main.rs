@@ -32,7 +32,6 @@ const TIMES: u64 = 100;
 static ANSWERS: AtomicU64 = AtomicU64::new(0);
 static CALLED_HOME: AtomicU64 = AtomicU64::new(0);
 static FAILED: AtomicU64 = AtomicU64::new(0);
-
 /// Requests that the device got beside one that was given up.
 static OVERTOOK: AtomicU64 = AtomicU64::new(0);
 

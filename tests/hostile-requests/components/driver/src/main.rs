@@ -79,10 +79,7 @@ impl Echo for Driver {
                 self.offered.fetch_add(1, SeqCst);
                 Ok(1)
             },
-            |_, _| match (is_answered(), overtakes.get()) {
-                (_, true) => Ok(2),
-                (is_answered, false) => Ok(u64::from(!is_answered)),
-            },
+            |_, _| Ok(if overtakes.get() { 2 } else { u64::from(!is_answered()) }),
         )
     }
 
