@@ -206,7 +206,8 @@ impl Maker {
         method: impl Fn(usize) -> Entry,
     ) -> Result<(), Error> {
         let Target { kind, server, owner, .. } = *target;
-        let ends = (self.instances.get(client)?, self.living(machine, server)?);
+        let callee = self.callable_for(machine, client, (kind, server))?;
+        let ends = (self.instances.get(client)?, callee);
         let domain = ends.0.domain;
         self.within_share(client)?;
         let mut calls = [0; METHODS_MAXIMUM];
@@ -224,7 +225,7 @@ impl Maker {
 
     /// Reserves a block for an object, in the client's table; the value names the reservation.
     pub fn reserve<M: Machine>(&mut self, machine: &M, wanted: &Wanted) -> Result<u64, Error> {
-        self.living(machine, wanted.server)?;
+        self.callable(machine, wanted.client, wanted.server)?;
         self.within_share(wanted.client)?;
         let made = self.blocks.reserve(wanted);
         made.map_err(|error| self.refuse(wanted.client, Missing::Entries, error))

@@ -35,7 +35,7 @@ impl Maker {
         method: &dyn Fn(usize) -> Entry,
     ) -> Result<(), Error> {
         let Target { kind, server, owner, .. } = *target;
-        self.living(machine, server)?;
+        self.callable_for(machine, client, (kind, server))?;
         let domain = self.instances.get(client)?.domain;
         if !self.blocks.are_free(domain, first, count) {
             return Err(self.refuse(client, Missing::Entries, Error::Exhausted));

@@ -327,7 +327,7 @@ impl Maker {
                 write(literals.get(place(LITERAL_ELSE)..).unwrap_or(&[]), &[next]);
             }
         }
-        let left = match self.living(machine, wrap.server) {
+        let left = match self.callable(machine, client, wrap.server) {
             Ok(_) => Wrap { leaves: true, ..wrap },
             Err(_) => self.end_faults(machine, &wrap),
         };

@@ -109,7 +109,8 @@ impl Maker {
         let limits = self.limits(grant);
         let target = Target { limits, ..*target };
         let Target { kind, server, owner, .. } = target;
-        let ends = (self.instances.get(client)?, self.living(machine, server)?);
+        let callee = self.callable_for(machine, client, (kind, server))?;
+        let ends = (self.instances.get(client)?, callee);
         let domain = ends.0.domain;
         let first = match reserved {
             Some(place) => self.blocks.get(place).first(),

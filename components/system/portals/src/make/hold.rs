@@ -130,6 +130,35 @@ impl Maker {
             && self.can_wait(client)
     }
 
+    /// The instance with this number, if calls of a client get to it: it lives, or they wait for its next life, which has what others have of the
+    /// one before.
+    pub(super) fn callable<M: Machine>(
+        &self,
+        machine: &M,
+        client: InstanceId,
+        server: InstanceId,
+    ) -> Result<&'static Instance, Error> {
+        match self.living(machine, server) {
+            Err(Error::Dead) if self.is_succeeded(server) && self.holds(client, server) => {
+                self.instances.get(server)
+            }
+            living => living,
+        }
+    }
+
+    /// The same for what a portal of this kind leads to: what a life registered ends with it.
+    pub(super) fn callable_for<M: Machine>(
+        &self,
+        machine: &M,
+        client: InstanceId,
+        (kind, server): (Kind, InstanceId),
+    ) -> Result<&'static Instance, Error> {
+        match kind {
+            Kind::Export(_) | Kind::Object(..) => self.callable(machine, client, server),
+            _ => self.living(machine, server),
+        }
+    }
+
     /// Holds portals of a client, or on its behalf, that were made for a wrap and are in no table yet, if they lead to who is held.
     #[inline(never)]
     pub(super) fn hold_made<M: Machine>(&self, machine: &M, client: InstanceId, calls: &[u64]) {
@@ -192,7 +221,12 @@ impl Maker {
         if !is_left && (self.held().is_some() || machine.stack_waiters(HELD_QUEUE as u16)? != 0) {
             return Err(Error::Busy);
         }
-        let successors = self.hold.successors;
+        let mut successors = self.hold.successors;
+        if !in_place {
+            // The life that ends for this leaves what others have of it. One that dies of something else does not.
+            let all = self.instances.in_domain(record.domain);
+            all.for_each(|one| successors[one.number.index()] = true);
+        }
         let (entrance, phase) = match is_left {
             true => (self.hold.entrance, Phase::Holding),
             false => (Entrance::AsBefore, Phase::Asking),

@@ -27,7 +27,7 @@ impl Maker {
         server: InstanceId,
         (export, entry): (u32, u64),
     ) -> Result<(), Error> {
-        let ends = (self.instances.get(client)?, self.living(machine, server)?);
+        let ends = (self.instances.get(client)?, self.callable(machine, client, server)?);
         let number = machine.layout().header.loadable_range(client).ok_or(Error::BadArgument)?;
         let range = machine.layout().ranges.get(number).ok_or(Error::BadArgument)?;
         if (range.client, range.pager) != (client, server) {

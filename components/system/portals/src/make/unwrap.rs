@@ -56,7 +56,7 @@ impl Maker {
         self.pools.give_back(wrap.wrapping);
         let mut left = Wrap { wrapping: Code::NONE, leaves: true, ..wrap };
         // Whoever comes under the number of a server that is gone has nothing to do with what was on its way.
-        if self.living(machine, wrap.server).is_err() {
+        if self.callable(machine, wrap.client, wrap.server).is_err() {
             self.end_behalf(machine, &wrap);
             left.behalf = Code::NONE;
         }

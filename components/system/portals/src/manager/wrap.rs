@@ -57,13 +57,13 @@ impl Manager {
         if server != NO_INSTANCE {
             self.maker.instances().get(server)?;
         }
-        let record = self.maker.living(machine, interposer)?;
-        if record.in_kernel != 0 || record.run_to_completion != 0 {
-            return Err(Error::NotSupported);
-        }
         // Where it is entered by then nobody knows.
         if self.maker.is_held(interposer) {
             return Err(Error::Busy);
+        }
+        let record = self.maker.living(machine, interposer)?;
+        if record.in_kernel != 0 || record.run_to_completion != 0 {
+            return Err(Error::NotSupported);
         }
         if client != NO_INSTANCE && !self.maker.can_be_wrapped(self.maker.instances().get(client)?)
         {

@@ -2,6 +2,7 @@
 
 mod again;
 mod between;
+mod between_lives;
 mod dropped;
 mod faults;
 pub mod fellows;

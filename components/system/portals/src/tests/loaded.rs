@@ -316,7 +316,10 @@ fn a_range_that_comes_while_its_pager_is_held_waits_until_that_goes_on() {
         while !manager.hold_step(machine, SECOND, held).unwrap() {}
         machine.layout.ranges = ranges;
         manager.make_domain(machine, CLIENT).unwrap();
+        // Between its life and the next one as well.
+        machine.set_alive(SERVER, false);
         connect_pager(&mut world, PAGER, "Pager", FAULTS).unwrap();
+        world.machine.set_alive(SERVER, true);
         assert_eq!(queue(&world), stack_queue(HELD_QUEUE));
         world.machine.set_alive(CLIENT, true);
         let World { machine, manager } = &mut world;

@@ -96,7 +96,7 @@ fn inner_index(meaning: &Meaning) -> usize {
 }
 
 /// That of what a client has at an index.
-fn inner_of(world: &World, client: InstanceId, index: usize) -> usize {
+pub fn inner_of(world: &World, client: InstanceId, index: usize) -> usize {
     inner_index(&world.machine.meaning(client, index).unwrap())
 }
 

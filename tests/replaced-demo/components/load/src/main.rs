@@ -136,11 +136,15 @@ fn write(caller: u64) {
 /// A name is opened and given up, pages are got and given back.
 fn manage(caller: u64) {
     loop {
-        let opened = imports::PORTALS.open_object::<dyn Echo>("greeter.echo").and_then(|echo| {
-            let sum = echo.proxy().add(40, 2);
-            imports::PORTALS.close(echo.first_portal().into()).and(sum)
-        });
-        count(caller, "opened", opened, |sum| *sum == 42);
+        match imports::PORTALS.open_object::<dyn Echo>("greeter.echo") {
+            Err(error) => count(caller, "open", Err(error), |()| true),
+            Ok(echo) => {
+                count(caller, "opened", echo.proxy().add(40, 2), |sum| *sum == 42);
+                count(caller, "close", imports::PORTALS.close(echo.first_portal().into()), |()| {
+                    true
+                });
+            }
+        }
         let pages = imports::MEMORY.pages(2).map(|pages| {
             let before = pages.load(8);
             pages.store(8, 7);
