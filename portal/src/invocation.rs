@@ -45,7 +45,7 @@ pub struct Frame {
     pub into: DomainId,
     /// It was unwound: the thread leaves it by its dead entry.
     pub dead: bool,
-    /// Of a call of an export that declares a longest execution or a longest call.
+    /// Of a call of an export that declares a longest execution or a longest call, in a walk [with limits](Walk::with_limits).
     pub limit: Option<Limit>,
 }
 
@@ -95,6 +95,7 @@ pub struct Walk<'a, W> {
     /// The base frame's header.
     base: u64,
     next: Option<u64>,
+    reads_limits: bool,
 }
 
 impl<'a, W: Words> Walk<'a, W> {
@@ -103,7 +104,12 @@ impl<'a, W: Words> Walk<'a, W> {
         let block = thread_block(index as usize);
         let base = block.wrapping_add_signed(base_frame(index as usize));
         let next = words.load(block.wrapping_add_signed(FIELD_FRAME)).filter(|header| *header != 0);
-        Walk { words, trap_return, tables, block, base, next }
+        Walk { words, trap_return, tables, block, base, next, reads_limits: false }
+    }
+
+    /// The same with the limits of calls.
+    pub fn with_limits(self) -> Self {
+        Walk { reads_limits: true, ..self }
     }
 
     fn word(&self, base: u64, offset: i64) -> Option<u64> {
@@ -141,15 +147,20 @@ impl<'a, W: Words> Walk<'a, W> {
         let CallFrame { size, caller, callee } =
             CallFrame::of_word(self.word(portal, LITERAL_FRAME)?);
         let below = header.checked_sub(size.into()).filter(|below| *below < header)?;
-        let limit = |literal| self.word(portal, literal).filter(|longest| *longest != 0 && !dead);
-        let (longest, longest_call) = (limit(LITERAL_LONGEST), limit(LITERAL_LONGEST_CALL));
-        let is_limited = longest.is_some() || longest_call.is_some();
-        let stamp = if is_limited { self.word(below, FRAME_HEADER) } else { None };
-        let limit = stamp.map(|stamp| Limit { longest, longest_call, stamp });
+        let limit = if self.reads_limits && !dead { self.limit(portal, below) } else { None };
         Some((
             Frame { header, kind: Kind::Call { callee }, into: caller, dead, limit },
             Some(below),
         ))
+    }
+
+    /// What the call has for its time by a return portal that began above the frame `below`.
+    fn limit(&self, portal: u64, below: u64) -> Option<Limit> {
+        let limit = |literal| self.word(portal, literal).filter(|longest| *longest != 0);
+        let (longest, longest_call) = (limit(LITERAL_LONGEST), limit(LITERAL_LONGEST_CALL));
+        longest.or(longest_call)?;
+        let stamp = self.word(below, FRAME_HEADER)?;
+        Some(Limit { longest, longest_call, stamp })
     }
 }
 

@@ -100,7 +100,9 @@ fn tells_a_limited_call_its_stamp() {
     let (mut world, headers, [first, _]) = three();
     world.set(first.0, LITERAL_LONGEST, 500);
     world.set(headers[0], FRAME_HEADER, 12345);
-    let limits: Vec<_> = Walk::new(&world, LAYOUT, 0).filter_map(|frame| frame.limit).collect();
+    let walk = || Walk::new(&world, LAYOUT, 0);
+    let limits: Vec<_> = walk().with_limits().filter_map(|frame| frame.limit).collect();
+    assert!(walk().all(|frame| frame.limit.is_none()));
     assert_eq!(limits, [Limit { longest: Some(500), longest_call: None, stamp: 12345 }]);
 }
 

@@ -118,7 +118,7 @@ impl World {
         assert!(index < THREAD_COUNT, "sscratch is {:#x}", self.machine.csr.sscratch);
         let words = Running(self, thread_block(index));
         let layout = (self.landmarks.trap_return, Tables::LEAST);
-        Walk::new(&words, layout, index as u64).collect()
+        Walk::new(&words, layout, index as u64).with_limits().collect()
     }
 
     /// What must hold before every instruction of privileged code.

@@ -47,7 +47,7 @@ static KEPT: InPlace<Kept> = InPlace::new(Kept {
     table_entries: AtomicU16::new(0),
 });
 /// Raise it with each change of what is in there.
-const STATE_VERSION: u64 = 3;
+const STATE_VERSION: u64 = 4;
 
 struct Kept {
     /// The one manager, and what it reaches, once it has begun.

@@ -36,7 +36,7 @@ const RESETS: u64 = 100;
 const THREADS_OF_STEP: usize = 6;
 const THREADS_OF_SWEEP: usize = 16;
 /// Steps of the scheduler's in one of these.
-const RECLAIMS_OF_STEP: usize = 4;
+const RECLAIMS_OF_STEP: usize = 8;
 
 /// No time until its next life: the loader decides what comes.
 pub const ON_TRIAL: u64 = u64::MAX;
@@ -293,8 +293,7 @@ impl System {
             if self.comes_too_early(index, record.leader) {
                 continue;
             }
-            self.unwind(record.domain, index);
-            match self.holds(index, record.domain) {
+            match self.send_away(index, record.domain) {
                 true => state.away.insert(index),
                 false => state.away.remove(index),
             }
@@ -317,13 +316,12 @@ impl System {
             state.cursor.store(index + 1, Relaxed);
             let undisturbed = Undisturbed::begin();
             let has_just_come = self.comes_too_early(index, record.leader);
-            let is_away = self.holds(index, record.domain);
+            // Where another has the same page table, a thread of that could have gone on in the dead code.
+            let is_away = !has_just_come && self.send_away(index, record.domain);
             if has_just_come || !self.exists(index) || (!is_away && undisturbed.holds()) {
                 state.away.remove(index);
                 self.lift_budget(index, false);
             } else if is_away {
-                // Where another has the same page table, a thread of that could have gone on in the dead code.
-                self.unwind(record.domain, index);
                 if self.is_late(record.number) {
                     // Who sent it elsewhere may not wait for its budget.
                     self.lift_budget(index, true);

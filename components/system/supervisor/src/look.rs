@@ -15,7 +15,7 @@ use cairn::time::run_clock;
 use cairn::{DomainId, privileged};
 use cairn_abi::domain::Tables;
 use cairn_abi::thread::{FIELD_FRAME, thread_block};
-use cairn_supervisor::stack::{Frame, Kind, Walk, Words, hold};
+use cairn_supervisor::stack::{Kind, Walk, Words, hold};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The index of the worker, whose own frames do not count.
@@ -26,6 +26,11 @@ impl System {
     pub fn frames(&self, index: u64) -> Walk<'_, System> {
         let layout = (self.header.trap_return, Tables::of(self.header.table_entries));
         Walk::new(self, layout, index)
+    }
+
+    /// The same, with the limits of calls.
+    pub fn frames_with_limits(&self, index: u64) -> Walk<'_, System> {
+        self.frames(index).with_limits()
     }
 
     /// Whether there is or was such a thread, and it is not the worker. The frames of one that has ended stay
@@ -45,20 +50,34 @@ impl System {
         self.frames(index).next().is_some_and(|top| top.into == domain)
     }
 
-    /// The frames of a thread that return into a dead domain become error returns.
-    pub fn unwind(&self, domain: DomainId, index: u64) {
-        let is_left =
-            |frame: &Frame| frame.into == domain && !frame.dead && frame.kind != Kind::Base;
-        for frame in self.frames(index).filter(is_left) {
-            // Refused: the thread has run meanwhile, and this is another frame.
-            let _ = privileged::unwind(index, frame.offset());
-        }
+    /// The frames of a thread that return into a dead domain become error returns. Whether frames hold it there, or bring it back,
+    /// as [`System::holds`] says.
+    pub fn send_away(&self, index: u64, domain: DomainId) -> bool {
+        self.unwind(domain, index) && self.is_thread(index)
+    }
+
+    /// The same, also of what a thread that has ended has left.
+    pub fn unwind(&self, domain: DomainId, index: u64) -> bool {
+        let mut frames = self.frames(index).map(|mut frame| {
+            if frame.into == domain && !frame.dead && frame.kind != Kind::Base {
+                // Refused: the thread has run meanwhile, and this is another frame.
+                frame.dead = privileged::unwind(index, frame.offset()).is_ok();
+            }
+            frame
+        });
+        let holds = hold(frames.by_ref(), domain);
+        frames.for_each(drop);
+        holds
     }
 
     /// Whether frames hold a thread in `domain` or bring it back there. A thread that only leaves it does not
     /// count: one that calls a dead domain again and again is always there.
     pub fn holds(&self, index: u64, domain: DomainId) -> bool {
-        hold(self.frames(index), domain) && imports::SCHEDULING.thread(index).is_ok()
+        hold(self.frames(index), domain) && self.is_thread(index)
+    }
+
+    fn is_thread(&self, index: u64) -> bool {
+        imports::SCHEDULING.thread(index).is_ok()
     }
 }
 

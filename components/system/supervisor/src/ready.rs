@@ -169,7 +169,7 @@ impl System {
         }
         match state(record.leader).is_alive() {
             true => self.excuse(index),
-            false => self.unwind(record.domain, index),
+            false => _ = self.unwind(record.domain, index),
         }
         let thread = imports::SCHEDULING.thread(index);
         let _ = thread.and_then(|thread| imports::CONTROL.resume(thread.name));
@@ -287,7 +287,7 @@ impl System {
 
     /// The innermost call of a thread that has waited until its callee serves has its whole time from now on.
     fn excuse(&self, index: u64) {
-        if let Some(limit) = self.frames(index).find_map(|frame| frame.limit) {
+        if let Some(limit) = self.frames_with_limits(index).find_map(|frame| frame.limit) {
             runaway::excuse(index, limit);
         }
     }

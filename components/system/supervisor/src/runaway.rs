@@ -192,7 +192,7 @@ impl System {
     /// Looks at a thread, and stops it if a call of it executes for too long. How many frames it has.
     fn look_at(&self, watch: &mut Watch, index: u64) -> usize {
         let (mut count, mut accused, mut thread, mut is_excused) = (0, None, None, false);
-        for frame in self.frames(index) {
+        for frame in self.frames_with_limits(index) {
             count += 1;
             let Some(limit) = frame.limit else { continue };
             if thread.is_none() {
@@ -234,7 +234,7 @@ impl System {
 
     /// The outermost late call of a stopped thread, if it has used up what it got when others held it up.
     fn outermost(&self, index: u64) -> Option<(Frame, bool)> {
-        let late = self.frames(index).filter(|frame| frame.limit.is_some_and(is_late));
+        let late = self.frames_with_limits(index).filter(|frame| frame.limit.is_some_and(is_late));
         let frame = late.last()?;
         let [outermost, _] = Excuse::of(index);
         let is_it = frame.limit.is_some_and(|limit| outermost.is_of(limit));
@@ -309,7 +309,7 @@ impl System {
                 // It has faulted, which is settled first.
                 continue;
             }
-            let call = self.frames(index).find(|frame| frame.offset() == offset);
+            let call = self.frames_with_limits(index).find(|frame| frame.offset() == offset);
             let stamp = LASTING.stamps[index as usize % THREADS_MAXIMUM].load(Relaxed);
             let limit = call.and_then(|call| call.limit).filter(|limit| limit.stamp == stamp);
             // Whoever has had all of its time, the calls that it makes are no excuse.

@@ -55,6 +55,18 @@ enum Work {
     Wait { until: u64 },
 }
 
+/// Instances for which something is to be done.
+struct Undone {
+    /// The most urgent one for which something can be done now, and its priority.
+    best: Option<InstanceId>,
+    best_priority: u8,
+    /// When something can be done for another one, and the highest priority of those.
+    until: u64,
+    priority: u8,
+    /// The highest priority of those whose threads are to come home.
+    calling_home: u8,
+}
+
 /// The worker: takes up calls that came for it, does the next step of the most urgent work, or waits.
 pub fn main() {
     let Some(system) = System::find() else { return };
@@ -167,39 +179,43 @@ impl System {
 
     /// The next work, and its priority; `keeping` is that of keeping what was said.
     fn next_work(&self, keeping: Option<u8>) -> (Work, u8) {
-        match self.most_urgent_work(keeping) {
+        let present = now();
+        let undone = self.undone(present);
+        match self.most_urgent_work(&undone, present, keeping) {
             (work @ Work::Wait { .. }, priority) => (work, priority),
             // At less it would not come back in time from under who keeps the processor: who is called home, perhaps.
-            (work, priority) => (work, priority.max(self.priority_of_calling_home())),
+            (work, priority) => (work, priority.max(undone.calling_home)),
         }
     }
 
-    /// Of the instances whose threads are to come home, the highest priority.
-    fn priority_of_calling_home(&self) -> u8 {
-        let waiting = INSTANCES.undone().filter(|one| state(*one).phase() == Phase::Waiting);
-        waiting.map(|instance| self.priority_of(instance)).max().unwrap_or(0)
-    }
-
-    /// The most urgent work that can be done now, and its priority.
-    fn most_urgent_work(&self, keeping: Option<u8>) -> (Work, u8) {
-        let present = now();
-        let telling = tell::priority().max(keeping);
-        let (mut best, mut best_priority) = (None, 0);
-        let (mut until, mut priority) = (u64::MAX, 0);
+    /// Looks through the instances for which something is to be done.
+    fn undone(&self, present: u64) -> Undone {
+        let mut undone =
+            Undone { best: None, best_priority: 0, until: u64::MAX, priority: 0, calling_home: 0 };
         for instance in INSTANCES.undone() {
             let own = self.priority_of(instance);
+            if state(instance).phase() == Phase::Waiting {
+                undone.calling_home = undone.calling_home.max(own);
+            }
             match self.waits_until(instance).filter(|time| *time > present) {
-                None if best.is_none() || own > best_priority => {
-                    (best, best_priority) = (Some(instance), own);
+                None if undone.best.is_none() || own > undone.best_priority => {
+                    (undone.best, undone.best_priority) = (Some(instance), own);
                 }
                 None => {}
                 Some(u64::MAX) => {}
                 Some(time) => {
-                    until = until.min(time);
-                    priority = priority.max(own);
+                    undone.until = undone.until.min(time);
+                    undone.priority = undone.priority.max(own);
                 }
             }
         }
+        undone
+    }
+
+    /// The most urgent work that can be done now, and its priority.
+    fn most_urgent_work(&self, undone: &Undone, present: u64, keeping: Option<u8>) -> (Work, u8) {
+        let telling = tell::priority().max(keeping);
+        let Undone { best, best_priority, mut until, mut priority, .. } = *undone;
         let (home_at, home_priority) = blame::next_home();
         let going = STANDING.priority();
         if home_at <= present

@@ -60,6 +60,8 @@ pub(super) struct Hold {
     held: InstanceId,
     /// Its domain, if others are in that, and end with it.
     shared: Option<DomainId>,
+    /// The first and the last export of the description that is its, or a fellow's.
+    exports: (u32, u32),
     /// Whose calls to it go on.
     holder: InstanceId,
     phase: Phase,
@@ -79,6 +81,7 @@ impl Hold {
     pub const NONE: Hold = Hold {
         held: NO_INSTANCE,
         shared: None,
+        exports: (u32::MAX, 0),
         holder: NO_INSTANCE,
         phase: Phase::Asking,
         purpose: Purpose::Successor,
@@ -110,6 +113,13 @@ impl Maker {
     pub fn is_held(&self, instance: InstanceId) -> bool {
         let is_in = |domain| self.instances.is_in(instance, domain);
         instance == self.hold.held || self.hold.shared.is_some_and(is_in)
+    }
+
+    /// Whether an export can be one of who is held, or of a fellow: no other is.
+    #[inline(always)]
+    pub(super) fn can_be_held(&self, export: u32) -> bool {
+        let (first, last) = self.hold.exports;
+        (first..=last).contains(&export)
     }
 
     /// Whether others are in the domain of who is held.
@@ -232,8 +242,23 @@ impl Maker {
             false => (Entrance::AsBefore, Phase::Asking),
         };
         let shared = Some(record.domain).filter(|_| !is_alone);
-        let hold =
-            Hold { held, shared, holder, phase, purpose, entrance, successors, ..Hold::NONE };
+        let mut exports = Hold::NONE.exports;
+        for (number, export) in (0..).zip(layout.exports) {
+            if self.instances.is_in(export.instance, record.domain) {
+                exports = (exports.0.min(number), number);
+            }
+        }
+        let hold = Hold {
+            held,
+            shared,
+            exports,
+            holder,
+            phase,
+            purpose,
+            entrance,
+            successors,
+            ..Hold::NONE
+        };
         self.hold = hold;
         Ok(())
     }

@@ -77,8 +77,9 @@ impl Maker {
                 None => {
                     // Most lead elsewhere.
                     let ahead = &layout.portals[at..connections.min(at + (end - looked))];
-                    let next =
-                        ahead.iter().position(|portal| leads(layout, portal).is_some_and(is));
+                    let next = ahead.iter().position(|portal| {
+                        self.can_be_held(portal.export) && leads(layout, portal).is_some_and(is)
+                    });
                     let Some(next) = next else {
                         (at, looked) = (at + ahead.len(), looked + ahead.len());
                         continue;
