@@ -50,13 +50,13 @@ impl System {
         self.frames(index).next().is_some_and(|top| top.into == domain)
     }
 
-    /// The frames of a thread that return into a dead domain become error returns. Whether frames hold it there, or bring it back,
-    /// as [`System::holds`] says.
+    /// [Unwinds](System::unwind) a thread; whether frames hold it in `domain` or bring it back there all the same, as [`System::holds`] says.
     pub fn send_away(&self, index: u64, domain: DomainId) -> bool {
         self.unwind(domain, index) && self.is_thread(index)
     }
 
-    /// The same, also of what a thread that has ended has left.
+    /// The frames of a thread that return into a dead domain become error returns. Whether any that is left names that, also of a thread
+    /// that has ended.
     pub fn unwind(&self, domain: DomainId, index: u64) -> bool {
         let mut frames = self.frames(index).map(|mut frame| {
             if frame.into == domain && !frame.dead && frame.kind != Kind::Base {

@@ -76,7 +76,7 @@ impl Maker {
         instance: InstanceId,
         most: usize,
     ) -> bool {
-        self.set_succeeded(instance, false);
+        self.leaves_nothing(instance);
         for _ in 0..most {
             match self.blocks.ending_with(instance, false) {
                 Some(place) if self.blocks.get(place).client != instance => {

@@ -60,8 +60,10 @@ pub(super) struct Hold {
     held: InstanceId,
     /// Its domain, if others are in that, and end with it.
     shared: Option<DomainId>,
-    /// The first and the last export of the description that is its, or a fellow's.
+    /// The first and the last export that is its, or a fellow's.
     exports: (u32, u32),
+    /// The life that ends for it leaves what others have of it to the next. One that dies of something else leaves nothing.
+    leaves: bool,
     /// Whose calls to it go on.
     holder: InstanceId,
     phase: Phase,
@@ -82,6 +84,7 @@ impl Hold {
         held: NO_INSTANCE,
         shared: None,
         exports: (u32::MAX, 0),
+        leaves: false,
         holder: NO_INSTANCE,
         phase: Phase::Asking,
         purpose: Purpose::Successor,
@@ -115,7 +118,7 @@ impl Maker {
         instance == self.hold.held || self.hold.shared.is_some_and(is_in)
     }
 
-    /// Whether an export can be one of who is held, or of a fellow: no other is.
+    /// Whether an export of the layout can be one of who is held or of a fellow. If it can, it has to be looked at.
     #[inline(always)]
     pub(super) fn can_be_held(&self, export: u32) -> bool {
         let (first, last) = self.hold.exports;
@@ -149,7 +152,7 @@ impl Maker {
         server: InstanceId,
     ) -> Result<&'static Instance, Error> {
         match self.living(machine, server) {
-            Err(Error::Dead) if self.is_succeeded(server) && self.holds(client, server) => {
+            Err(Error::Dead) if self.hold.leaves && self.holds(client, server) => {
                 self.instances.get(server)
             }
             living => living,
@@ -231,12 +234,7 @@ impl Maker {
         if !is_left && (self.held().is_some() || machine.stack_waiters(HELD_QUEUE as u16)? != 0) {
             return Err(Error::Busy);
         }
-        let mut successors = self.hold.successors;
-        if !in_place {
-            // The life that ends for this leaves what others have of it. One that dies of something else does not.
-            let all = self.instances.in_domain(record.domain);
-            all.for_each(|one| successors[one.number.index()] = true);
-        }
+        let successors = self.hold.successors;
         let (entrance, phase) = match is_left {
             true => (self.hold.entrance, Phase::Holding),
             false => (Entrance::AsBefore, Phase::Asking),
@@ -252,6 +250,7 @@ impl Maker {
             held,
             shared,
             exports,
+            leaves: !in_place,
             holder,
             phase,
             purpose,
@@ -435,6 +434,14 @@ impl Maker {
     /// Whether what others have of an instance is left to its next life.
     pub(super) fn is_succeeded(&self, instance: InstanceId) -> bool {
         self.hold.successors.get(instance.index()) == Some(&true)
+    }
+
+    /// A life ends, and leaves nothing.
+    pub(super) fn leaves_nothing(&mut self, instance: InstanceId) {
+        self.set_succeeded(instance, false);
+        if self.is_held(instance) {
+            self.hold.leaves = false;
+        }
     }
 
     /// See [`Maker::is_succeeded`].

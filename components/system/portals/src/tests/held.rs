@@ -102,7 +102,7 @@ impl World {
         for export in layout.exports.iter().filter(|export| export.instance == server) {
             let first = export.first_method as usize;
             let all = &mut methods[first..first + export.method_count as usize];
-            all.iter_mut().for_each(|method| method.entry += by);
+            all.iter_mut().for_each(|method| method.entry = method.entry.wrapping_add(by));
         }
         layout.methods = leak(methods);
     }

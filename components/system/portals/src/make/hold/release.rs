@@ -5,7 +5,7 @@
 
 use super::super::Maker;
 use super::between::Entrance;
-use super::{Phase, Purpose, lead_into, literal, own_queue, set};
+use super::{Phase, lead_into, literal, own_queue, set};
 use crate::blocks::NO_INSTANCE;
 use crate::machine::Machine;
 use cairn_abi::domain::HELD_QUEUE;
@@ -30,10 +30,8 @@ impl Maker {
             }
             (self.hold.phase, self.hold.place) = (Phase::Releasing, 0);
         }
-        // Its holder may have died before it could have it done.
-        let leads = self.hold.purpose != Purpose::Successor;
-        let is_led = leads || self.hold.entrance != Entrance::AsBefore;
-        let record = self.instances.get(held).ok().filter(|_| is_led);
+        // Its holder may have died before it could have it done, and what was opened between two lives leads where the record said then.
+        let record = self.instances.get(held).ok();
         let next = self.walk(machine, self.hold.place, |lead| {
             if let Some(record) = record.filter(|record| record.number == lead.server) {
                 lead_into(machine, lead, record);

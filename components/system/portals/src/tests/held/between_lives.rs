@@ -120,3 +120,35 @@ fn a_wrap_that_ends_between_two_lives_keeps_what_is_on_its_way() {
         }
     }
 }
+
+/// The other content could not take its place: what was opened while the record said that it had leads into the content that has it.
+#[test]
+fn what_was_opened_for_content_that_goes_again_leads_to_what_stays() {
+    for after_refusal in [false, true] {
+        let mut world = world();
+        let first = world.opened(CLIENT);
+        let holders = world.opened(HOLDER);
+        world.hold(SERVER).unwrap();
+        world.machine.set_alive(SERVER, false);
+        world.leave(SERVER).unwrap();
+        world.machine.enter(HOLDER, holders);
+        world.move_entries(SERVER, 0x40);
+        let mut opened = 0;
+        if !after_refusal {
+            opened = world.opened(CLIENT);
+        }
+        assert_eq!(world.relink(SERVER), Err(Error::Busy));
+        if after_refusal {
+            opened = world.opened(CLIENT);
+        }
+        world.move_entries(SERVER, 0x40u64.wrapping_neg());
+        world.machine.set_alive(SERVER, true);
+        world.manager.instance_starts(SERVER).unwrap();
+        world.release(SERVER).unwrap();
+        for index in [first, opened] {
+            let led = world.literal(CLIENT, index, LITERAL_ENTRY);
+            assert_eq!(led, world.machine.meaning(CLIENT, first).unwrap().entry, "{index}");
+            assert_eq!(led, entry(SERVER, 4));
+        }
+    }
+}
