@@ -206,8 +206,8 @@ impl Maker {
         method: impl Fn(usize) -> Entry,
     ) -> Result<(), Error> {
         let Target { kind, server, owner, .. } = *target;
-        let callee = self.callable_for(machine, client, (kind, server))?;
-        let ends = (self.instances.get(client)?, callee);
+        let ends =
+            (self.instances.get(client)?, self.callable_for(machine, client, (kind, server))?);
         let domain = ends.0.domain;
         self.within_share(client)?;
         let mut calls = [0; METHODS_MAXIMUM];

@@ -109,8 +109,8 @@ impl Maker {
         let limits = self.limits(grant);
         let target = Target { limits, ..*target };
         let Target { kind, server, owner, .. } = target;
-        let callee = self.callable_for(machine, client, (kind, server))?;
-        let ends = (self.instances.get(client)?, callee);
+        let ends =
+            (self.instances.get(client)?, self.callable_for(machine, client, (kind, server))?);
         let domain = ends.0.domain;
         let first = match reserved {
             Some(place) => self.blocks.get(place).first(),

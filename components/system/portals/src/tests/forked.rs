@@ -1,11 +1,10 @@
 //! Copies of instances: what they get leads to their parents first, and ends with what those have.
 
+use super::wrapped::inner_of;
 use super::*;
 use crate::blocks::NO_INSTANCE;
-use crate::make::Purpose;
 use crate::wraps::Rule;
 use cairn_abi::domain::{HELD_QUEUE, stack_queue};
-use cairn_portal::invocation::Words;
 use cairn_portal::literal::LITERAL_QUEUE;
 
 const PARENT: InstanceId = OTHER;
@@ -74,16 +73,12 @@ fn a_copy_has_what_its_parent_has_through_it() {
 fn a_copy_that_comes_between_two_lives_of_a_server_waits_for_the_next() {
     let mut world = world_of_copies();
     let opened = open(&mut world, PARENT);
-    let World { machine, manager } = &mut world;
-    manager.begin_hold(machine, client(SECOND), SERVER, Purpose::Successor).unwrap();
-    while !manager.hold_step(machine, SECOND, SERVER).unwrap() {}
-    machine.set_alive(SERVER, false);
+    world.hold(SERVER).unwrap();
+    world.machine.set_alive(SERVER, false);
     fork(&mut world).unwrap();
     assert_eq!(behind(&world, opened), world.machine.meaning(PARENT, opened));
-    let inner = (world.machine.meaning(COPY, opened).unwrap().constant & 0xffff) as usize;
-    let code = world.machine.entry(domain_of(PARENT), inner);
-    let queue = world.machine.load(code.wrapping_add_signed(LITERAL_QUEUE));
-    assert_eq!(queue, Some(stack_queue(HELD_QUEUE)));
+    let inner = inner_of(&world, COPY, opened);
+    assert_eq!(world.literal(PARENT, inner, LITERAL_QUEUE), stack_queue(HELD_QUEUE));
 }
 
 #[test]

@@ -27,7 +27,7 @@ const RULE: Rule = Rule::between(NO_INSTANCE, SERVER, BETWEEN);
 const ALL: Rights = Rights { methods: u32::MAX, passes: 0, uses: 0, until: 0 };
 
 impl World {
-    fn hold(&mut self, held: InstanceId) -> Result<(), Error> {
+    pub fn hold(&mut self, held: InstanceId) -> Result<(), Error> {
         self.hold_by(held, Purpose::Successor)
     }
 
@@ -108,7 +108,7 @@ impl World {
     }
 
     /// A literal of the code that an index leads to.
-    fn literal(&self, of: InstanceId, index: usize, literal: i64) -> u64 {
+    pub fn literal(&self, of: InstanceId, index: usize, literal: i64) -> u64 {
         let code = self.machine.entry(domain_of(of), index);
         self.machine.load(code.wrapping_add_signed(literal)).unwrap()
     }

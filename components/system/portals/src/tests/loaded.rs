@@ -4,7 +4,6 @@ use super::held::fellows;
 use super::*;
 use crate::blocks::NO_INSTANCE;
 use crate::make::GRANULES_OF_DOMAIN;
-use crate::make::Purpose;
 use cairn_abi::arch::trap::{ILLEGAL, PAGE_FAULTS, slots};
 use cairn_abi::domain::{
     FIELD_NUMBER, HELD_QUEUE, PORTAL_TIME, UPCALL_SLOTS, stack_queue, upcall_entry,
@@ -311,9 +310,8 @@ fn a_range_that_comes_while_its_pager_is_held_waits_until_that_goes_on() {
             let [fetch, ..] = upcalls(world);
             world.machine.load(fetch.wrapping_add_signed(LITERAL_QUEUE)).unwrap()
         };
+        world.hold(held).unwrap();
         let World { machine, manager } = &mut world;
-        manager.begin_hold(machine, client(SECOND), held, Purpose::Successor).unwrap();
-        while !manager.hold_step(machine, SECOND, held).unwrap() {}
         machine.layout.ranges = ranges;
         manager.make_domain(machine, CLIENT).unwrap();
         // Between its life and the next one as well.

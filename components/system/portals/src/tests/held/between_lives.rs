@@ -133,14 +133,9 @@ fn what_was_opened_for_content_that_goes_again_leads_to_what_stays() {
         world.leave(SERVER).unwrap();
         world.machine.enter(HOLDER, holders);
         world.move_entries(SERVER, 0x40);
-        let mut opened = 0;
-        if !after_refusal {
-            opened = world.opened(CLIENT);
-        }
+        let before = (!after_refusal).then(|| world.opened(CLIENT));
         assert_eq!(world.relink(SERVER), Err(Error::Busy));
-        if after_refusal {
-            opened = world.opened(CLIENT);
-        }
+        let opened = before.unwrap_or_else(|| world.opened(CLIENT));
         world.move_entries(SERVER, 0x40u64.wrapping_neg());
         world.machine.set_alive(SERVER, true);
         world.manager.instance_starts(SERVER).unwrap();
