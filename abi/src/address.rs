@@ -170,6 +170,15 @@ pub const DEVICES: u64 = kernel_area(11);
 /// What the drivers of virtio devices write as well: rings, and all of the trusted ones' devices.
 pub const DEVICE_RINGS: u64 = DEVICES + 16 * LEAF_SPAN;
 
+/// What servers of processes have there ([`crate::process`]): a server's status page, its cells, the domain block of its processes,
+/// its pool.
+pub const PROCESSES: u64 = kernel_area(12);
+/// Bytes of all of it.
+pub const PROCESSES_SIZE: u64 = KERNEL_VIEWS - PROCESSES;
+/// Where the server of processes has their memory, and its pool, which it only reads: physical address `p` is at this plus `p`.
+/// No server has a role.
+pub const PROCESS_MEMORY: u64 = ROLE_MEMORY;
+
 /// First address of a region; its bits 26 to 33 are the number.
 pub const fn region(region: RegionId) -> u64 {
     let number = region.0 as u64;

@@ -2,7 +2,8 @@
 //!
 //! A hart has one set of floating-point registers. It belongs to one *activation* of a component that says `float = "hard"`: what
 //! the base frame of a thread that began in it, or the frame of a call into it, stands for. The owner is the address of that
-//! frame's header; wherever the owner runs, the unit may be on, elsewhere it is off. The registers of every other activation that
+//! frame's header; wherever the owner runs, the unit may be on, elsewhere it is off; a process owns it by its carrier's process
+//! frame, with a cell beside that one's status page, and the unit may be on while its server runs, too. The registers of every other activation that
 //! has used the unit are in its *cell*: directly below the header of a call's frame, at the end of the thread's block for the base
 //! frame. Nobody but the nucleus reads a cell, or a register of who is not running.
 
@@ -12,6 +13,8 @@ use crate::thread::THREAD_BLOCK_SIZE;
 pub const FLOAT_CELL: i64 = 34 * 8;
 /// From a cell's end: the first register.
 pub const FLOAT_REGISTERS: i64 = -FLOAT_CELL;
+/// What a program has in the unit, in words: these and the control register.
+pub const FLOAT_WORDS: usize = 33;
 /// From a cell's end: `fcsr`.
 pub const FLOAT_CONTROL: i64 = -16;
 /// From a cell's end: zero until its activation's registers are saved (what else is there is somebody's before it); negative if

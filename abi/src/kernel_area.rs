@@ -54,6 +54,7 @@ areas! {
     KERNEL_STACKS, OfHart, "kernel stacks";
     DEVICES, Shared, "devices";
     DEVICE_RINGS, Shared, "rings of devices";
+    PROCESSES, Shared, "servers of processes";
     KERNEL_VIEWS, Shared, "views of roles";
     KERNEL_REGIONS, Shared, "instances in the kernel";
 }

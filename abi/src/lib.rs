@@ -26,6 +26,7 @@ pub mod package;
 pub mod parameter_data;
 pub mod parameters;
 pub mod privileged;
+pub mod process;
 pub mod record;
 pub mod semaphore;
 pub mod signature;

@@ -103,6 +103,19 @@ pub const LITERAL_DMA_SIZE: i64 = -120;
 /// Devices: kernel address of a queue's rings.
 pub const LITERAL_RINGS: i64 = -128;
 
+/// Processes: where the server's cells begin ([`crate::process`]).
+pub const LITERAL_CELLS: i64 = -72;
+/// Processes: the first of what an argument may name...
+pub const LITERAL_FIRST: i64 = -80;
+/// ... and how many there are; of memory, as entries of page tables have it.
+pub const LITERAL_SPAN: i64 = -88;
+/// Processes: kernel address of what an argument is the number of an entry or a run in; [`LITERAL_COUNT`] says how many there are.
+pub const LITERAL_POOL: i64 = -104;
+/// Processes: how many leaves there are.
+pub const LITERAL_LEAVES: i64 = -112;
+/// Processes: the entry that would lead to the first root.
+pub const LITERAL_POINTER: i64 = -120;
+
 /// Return, made at run time: for the portal manager, the shape of its code...
 pub const LITERAL_SHAPE: i64 = -88;
 /// ... and the next return portal of the same two ends.
@@ -113,6 +126,8 @@ pub const LITERAL_NEXT: i64 = -96;
 pub struct CallFrame {
     /// Bytes by which the portal moves the frame pointer, saved registers included.
     pub size: u16,
+    /// It is no call's, but one of the two that a carrier of processes has for good ([`crate::process`]).
+    pub of_carrier: bool,
     /// The domain that it returns into.
     pub caller: DomainId,
     /// The domain that runs above the frame.
@@ -120,15 +135,19 @@ pub struct CallFrame {
 }
 
 impl CallFrame {
-    /// The word: size, 16 bits that are zero, caller, callee.
+    /// The word: size, 16 bits of which one tells a carrier's, caller, callee.
     pub const fn word(self) -> u64 {
-        self.size as u64 | (self.caller.0 as u64) << 32 | (self.callee.0 as u64) << 48
+        self.size as u64
+            | (self.of_carrier as u64) << 16
+            | (self.caller.0 as u64) << 32
+            | (self.callee.0 as u64) << 48
     }
 
     /// What the word says.
     pub const fn of_word(word: u64) -> CallFrame {
         CallFrame {
             size: word as u16,
+            of_carrier: word >> 16 & 1 != 0,
             caller: DomainId((word >> 32) as u16),
             callee: DomainId((word >> 48) as u16),
         }
@@ -168,3 +187,7 @@ pub const SERVICE_FLOAT_BEGIN: i64 = 80;
 pub const SERVICE_OPEN_PASSED_READ: i64 = 88;
 /// [`SERVICE_OPEN_WRITE`] for that.
 pub const SERVICE_OPEN_PASSED_WRITE: i64 = 96;
+/// A server of processes is left while one of them has the unit, and has written registers.
+pub const SERVICE_FLOAT_LEAVE: i64 = 104;
+/// The unit changes hands: to a process.
+pub const SERVICE_FLOAT_TAKE: i64 = 112;

@@ -34,3 +34,25 @@ pub const PORTAL_DIVERT: usize = 14;
 /// stands does not begin, and answers [`Cancelled`](crate::error::Error::Cancelled). For a stopped thread that waits for a
 /// stack of its callee.
 pub const PORTAL_REFUSE: usize = 15;
+
+// What a server of processes has ([`crate::process`]), at the same indexes as others have those above. Each answers a status.
+
+/// The calling thread, which must have begun in the server and be in no call, becomes the carrier: where the server is entered by a call
+/// of a process (`a0`), by an exception (`a1`), by an interrupt (`a2`).
+pub const PORTAL_PROCESS_BEGIN: usize = 4;
+/// `a0`: number of the address space that a return enters from now on.
+pub const PORTAL_PROCESS_SELECT: usize = 5;
+/// `a0`: number of an entry of all leaves, `a1`: what it becomes: not valid, or a page of the server's memory for user mode.
+pub const PORTAL_PROCESS_MAP: usize = 6;
+/// `a0`: number of an entry of all roots and directories, `a1`: number of the table that it leads to, which is of the next kind; or 0: none.
+pub const PORTAL_PROCESS_LINK: usize = 8;
+/// `a0`: number of a run of 64 entries of the pool, which becomes zero.
+pub const PORTAL_PROCESS_CLEAR: usize = 9;
+/// `a0`: number of an address space, `a1`: an address in it whose translation may have changed; or 0: all.
+pub const PORTAL_PROCESS_FENCE: usize = 10;
+/// What the process has in the floating-point unit: `a0` 0: into the status page; 1: from there; else: nothing, so that its first use comes
+/// to the server. Absent where harts have no such unit.
+pub const PORTAL_PROCESS_FLOAT: usize = 12;
+/// Of another thread of the server: the process that the carrier was interrupted in is left for the server.
+/// [`WouldBlock`](crate::error::Error::WouldBlock): it is in none.
+pub const PORTAL_PROCESS_INTERRUPT: usize = 11;

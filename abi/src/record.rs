@@ -132,6 +132,8 @@ pub const FLOAT_OFF: u16 = 0;
 pub const FLOAT_FIRST_USE: u16 = 1;
 /// It is on when a call begins.
 pub const FLOAT_START: u16 = 2;
+/// It runs processes, which use the unit where there is one; it does not itself.
+pub const FLOAT_PROCESSES: u16 = 3;
 
 /// Most instances with a processor budget, and threads of one.
 pub const BUDGETS_MAXIMUM: usize = 32;
@@ -281,6 +283,11 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// Whether it may use the floating-point unit itself.
+    pub const fn has_float(&self) -> bool {
+        matches!(self.float, FLOAT_FIRST_USE | FLOAT_START)
+    }
+
     /// Whether there is an instance at this place of the record.
     pub const fn is_there(&self) -> bool {
         self.number.0 != 0

@@ -4,6 +4,7 @@
 use crate::address::STARTUP_OFFSET;
 use crate::descriptor::{ARGUMENTS_MAXIMUM, NAME_SIZE};
 use crate::identifier::{DomainId, InstanceId};
+use crate::process::Given;
 use core::mem::offset_of;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -118,6 +119,8 @@ pub struct Startup {
     pub thread_limit: u64,
     /// Words of its log ([`crate::log`]); zero: it has none. The log's own page says no such thing: whoever reads logs writes there, too.
     pub log_words: u64,
+    /// What it has for its processes, if it runs some.
+    pub processes: Given,
     /// Bytes of addresses from `heap` on into which the heap can grow (`Memory::extend`); at least `heap_size`.
     pub heap_limit: u64,
     /// Index of the first portal of its import of the interface `Memory`; zero: it has none.

@@ -26,6 +26,17 @@ struct cairn_mapping {
     uint64_t queue_count;
 };
 
+/* What a server of processes has; all zero: it is none (abi/src/process.rs). Physical addresses: it has what lies at one
+ * CAIRN_PROCESS_MEMORY further. */
+struct cairn_processes {
+    uint64_t memory;
+    uint64_t memory_size;
+    uint64_t tables; /* page tables, to be read: of spaces, directories and leaves */
+    uint64_t spaces;
+    uint64_t directories;
+    uint64_t leaves;
+};
+
 struct cairn_startup {
     uint64_t magic;
     uint16_t instance;
@@ -50,6 +61,7 @@ struct cairn_startup {
     uint64_t threads; /* of `Threads` */
     uint64_t thread_limit; /* the description's `threads` */
     uint64_t log_words; /* of its log; 0: it has none */
+    struct cairn_processes processes;
     uint64_t heap_limit; /* as many bytes of addresses from `heap` on has the heap to grow into */
     uint64_t memory_manager; /* the first portal of the import of `Memory`; 0: none */
     uint64_t argument_length;

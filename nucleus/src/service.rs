@@ -219,15 +219,17 @@ extern "C" fn unwind(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
     // SAFETY: `header` is a frame's, and the literals before the trap return or a return portal are mapped. The table of the domain that the frame returns into is used only if it is one of the domains'.
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
+        let tables = tables(&parameters);
         let into = if back == arch::trap_return_address() {
-            load(at(header, thread::FRAME_TABLE - thread::TRAP_FRAME))
+            // Of a process it is a table of its own, which has its server's number.
+            let table = load(at(header, thread::FRAME_TABLE - thread::TRAP_FRAME));
+            tables.portal_table(DomainId(load(at(table, domain::FIELD_NUMBER)) as u16))
         } else {
             if !is_return_portal(&parameters, back) {
                 return Error::BadArgument.status();
             }
-            tables(&parameters).portal_table(call_frame(back).caller)
+            tables.portal_table(call_frame(back).caller)
         };
-        let tables = tables(&parameters);
         let is_table = |number: &DomainId| {
             u64::from(*number) < parameters.domains && into == tables.portal_table(*number)
         };
@@ -255,7 +257,8 @@ unsafe fn was_privileged(header: u64) -> bool {
 }
 
 /// Lets a thread fault when it comes back by a call's frame (its return address is moved into the half where its domain executes
-/// nothing), and lets one go on that faulted so (the address in its trap frame is moved back).
+/// nothing), and lets one go on that faulted so (the address in its trap frame is moved back). A thread that was stopped in a process
+/// goes on in the space of that one's server, where it finds what the server has there: nothing, if that is to end.
 #[unsafe(no_mangle)]
 extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, running: u64) -> i64 {
     let parameters = parameters();
@@ -269,6 +272,11 @@ extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
         let back = load(at(header, thread::FRAME_RETURN));
         let is_trap = back == arch::trap_return_address();
         let (place, is_kernel) = if is_trap {
+            let table = load(at(header, thread::FRAME_TABLE - thread::TRAP_FRAME));
+            if table >= address::PROCESSES {
+                store(at(header, thread::TRAP_SPACE), load(at(table, domain::FIELD_SPACE)));
+                return 0;
+            }
             (at(header, thread::TRAP_SEPC), was_privileged(header))
         } else if is_return_portal(&parameters, back) {
             let table = tables(&parameters).portal_table(call_frame(back).caller);

@@ -7,7 +7,7 @@ use crate::literal::{
     MARK_DEAD, MARK_RETURN,
 };
 use cairn_abi::DomainId;
-use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
+use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE, PROCESSES};
 use cairn_abi::domain::Tables;
 use cairn_abi::thread::{
     FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE, THREAD_BLOCK_SIZE,
@@ -28,6 +28,8 @@ pub enum Kind {
         /// The domain that was called.
         callee: DomainId,
     },
+    /// One of the two that a carrier of processes has for good, in `into`.
+    Carrier,
     /// Of a trap in `into`.
     Trap,
     /// The bottom: the thread began in `into`.
@@ -131,27 +133,33 @@ impl<'a, W: Words> Walk<'a, W> {
         if (NUCLEUS..PORTAL_CODE).contains(&back) {
             // The trap return, or its dead entry.
             let below = header.wrapping_add_signed(-TRAP_FRAME);
-            let into = self.tables.domain(self.word(below, FRAME_TABLE)?)?;
+            let into = match self.word(below, FRAME_TABLE)? {
+                // Of a process, whose server runs above the frame below as well.
+                PROCESSES.. => self.call(self.word(below, FRAME_RETURN)?)?.2.callee,
+                table => self.tables.domain(table)?,
+            };
             let dead = back != self.trap_return;
             return Some((
                 Frame { header, kind: Kind::Trap, into, dead, limit: None },
                 Some(below),
             ));
         }
+        let (dead, portal, CallFrame { size, of_carrier, caller, callee }) = self.call(back)?;
+        let below = header.checked_sub(size.into()).filter(|below| *below < header)?;
+        let kind = if of_carrier { Kind::Carrier } else { Kind::Call { callee } };
+        let limit = if self.reads_limits && !dead { self.limit(portal, below) } else { None };
+        Some((Frame { header, kind, into: caller, dead, limit }, Some(below)))
+    }
+
+    /// What a frame's return address is, if not the trap's: whether a dead entry, its return portal, and what that says.
+    fn call(&self, back: u64) -> Option<(bool, u64, CallFrame)> {
         let dead = match self.word(back, LITERAL_MARK)? {
             MARK_RETURN => false,
             MARK_DEAD => true,
             _ => return None,
         };
         let portal = if dead { self.word(back, LITERAL_RETURN)? } else { back };
-        let CallFrame { size, caller, callee } =
-            CallFrame::of_word(self.word(portal, LITERAL_FRAME)?);
-        let below = header.checked_sub(size.into()).filter(|below| *below < header)?;
-        let limit = if self.reads_limits && !dead { self.limit(portal, below) } else { None };
-        Some((
-            Frame { header, kind: Kind::Call { callee }, into: caller, dead, limit },
-            Some(below),
-        ))
+        Some((dead, portal, CallFrame::of_word(self.word(portal, LITERAL_FRAME)?)))
     }
 
     /// What the call has for its time by a return portal that began above the frame `below`.

@@ -16,7 +16,8 @@ pub use arch::{bounds, fences, parameter};
 pub use cairn_abi::literal;
 pub use fences::Fences;
 pub use generate::{
-    DeviceOperation, DeviceQueue, FaultBetween, GenerateError, Generated, PagedRange, ShortCircuit,
+    DeviceOperation, DeviceQueue, FaultBetween, GenerateError, Generated, PagedRange,
+    ProcessPortal, ProcessServer, ShortCircuit,
 };
 pub use parameter::{Parameter, ParameterError, Parameters};
 pub use plan::{

@@ -44,9 +44,12 @@ impl Float {
     /// From its start.
     pub const START: Float = Float(record::FLOAT_START);
 
+    /// Its processes may, and what they have in the unit stays there while their server runs.
+    pub const PROCESSES: Float = Float(record::FLOAT_PROCESSES);
+
     /// Whether it may at all.
     pub const fn is_on(self) -> bool {
-        self.0 != record::FLOAT_OFF
+        matches!(self, Float::FIRST_USE | Float::START)
     }
 }
 

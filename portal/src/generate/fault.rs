@@ -72,7 +72,9 @@ pub fn fault(
 
     let (client, pager) = (crossing.caller, crossing.callee);
     let at = |word: usize| address + word as u64 * 4;
-    let frame = |callee| CallFrame { size: size as u16, caller: client.domain, callee }.word();
+    let frame = |callee| {
+        CallFrame { size: size as u16, of_carrier: false, caller: client.domain, callee }.word()
+    };
     fault_literals(&mut code, crossing, range, (call, at(back), at(again)));
     for (literal, word) in [
         (LITERAL_ELSE, range.elsewhere),
@@ -122,7 +124,12 @@ pub fn fault_between(
 
     let (client, interposer) = (crossing.caller, crossing.callee);
     let at = |word: usize| address + word as u64 * 4;
-    let frame = CallFrame { size: between.size, caller: client.domain, callee: interposer.domain };
+    let frame = CallFrame {
+        size: between.size,
+        of_carrier: false,
+        caller: client.domain,
+        callee: interposer.domain,
+    };
     fault_literals(&mut code, crossing, range, (call, at(back), between.again));
     code.literal(call, LITERAL_INNER, between.inner);
     code.literal(back, LITERAL_ELSE, between.unmended);
@@ -319,7 +326,11 @@ pub(super) fn passed_fault_literals(
 }
 
 /// The dead entry of the return portal at `back`, named like one; on to the trap's own.
-fn dead_entry(code: &mut Code, back: usize, releases: bool) -> Result<usize, GenerateError> {
+pub(super) fn dead_entry(
+    code: &mut Code,
+    back: usize,
+    releases: bool,
+) -> Result<usize, GenerateError> {
     code.align()?;
     code.zeros(8)?;
     let dead = code.at;

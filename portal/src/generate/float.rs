@@ -7,8 +7,10 @@ use crate::stencil::{self, Label};
 
 /// Whoever leaves a domain that may use the unit turns it off; the frame of a callee that may has a cell that nothing is in yet.
 pub(super) fn begin_float(code: &mut Code, crossing: &Crossing) -> Result<(), GenerateError> {
-    if crossing.caller.float.is_on() {
-        code.emit(&stencil::FLOAT_OFF)?;
+    match crossing.caller.float {
+        Float::PROCESSES => code.emit(&stencil::PROCESS_FLOAT_OFF)?,
+        float if float.is_on() => code.emit(&stencil::FLOAT_OFF)?,
+        _ => {}
     }
     if crossing.callee.float.is_on() {
         code.emit(&stencil::FLOAT_UNUSED)?;

@@ -100,7 +100,10 @@ pub fn return_literals(
         (LITERAL_SERVICES, crossing.services),
         (LITERAL_QUEUE, crossing.queue),
         (LITERAL_IDENTIFIER, crossing.callee.space.identifier()),
-        (LITERAL_FRAME, CallFrame { size: links.frame_size, caller, callee }.word()),
+        (
+            LITERAL_FRAME,
+            CallFrame { size: links.frame_size, of_carrier: false, caller, callee }.word(),
+        ),
     ]);
     (literals, [at(links.back), at(links.dead), MARK_DEAD])
 }

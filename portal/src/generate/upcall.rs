@@ -8,7 +8,7 @@ use super::parameters::parameters;
 use super::{Crossing, GenerateError, Generated};
 use crate::literal::*;
 use crate::parameter::Parameters;
-use crate::plan::Place;
+use crate::plan::{Float, Place};
 use crate::specification::Specification;
 use crate::stencil::{self, Value};
 
@@ -24,8 +24,15 @@ pub fn upcall(
 ) -> Result<Generated, GenerateError> {
     let mut code = Code::new(words, address);
     let start = code.literals()?;
-    if crossing.caller.float.is_on() {
-        code.emit(&stencil::FLOAT_OFF)?;
+    match crossing.caller.float {
+        Float::PROCESSES => {
+            code.emit(&stencil::PROCESS_FLOAT_OFF)?;
+            code.emit(&stencil::PROCESS_FLOAT_STATUS)?;
+        }
+        float if float.is_on() => code.emit(&stencil::FLOAT_OFF)?,
+        _ => {}
+    }
+    if crossing.caller.float != Float::OFF {
         code.literal(start, LITERAL_SERVICES, crossing.services);
     }
     code.emit(&stencil::UPCALL_ENTER)?;

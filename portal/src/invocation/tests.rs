@@ -29,7 +29,12 @@ impl World {
     fn portal(&mut self, at: u64, size: u16, caller: u16, callee: u16) -> (u64, u64) {
         let (back, dead) = (PORTAL_CODE + at, PORTAL_CODE + at + 0x200);
         self.set(back, LITERAL_MARK, MARK_RETURN);
-        let frame = CallFrame { size, caller: DomainId(caller), callee: DomainId(callee) };
+        let frame = CallFrame {
+            size,
+            of_carrier: false,
+            caller: DomainId(caller),
+            callee: DomainId(callee),
+        };
         self.set(back, LITERAL_FRAME, frame.word());
         self.set(dead, LITERAL_MARK, MARK_DEAD);
         self.set(dead, LITERAL_RETURN, back);

@@ -238,7 +238,7 @@ fn every_call_works_without_asids() {
 }
 
 /// Cores whose fences compare the identifier in `satp`, some or all.
-const SATP_CORES: [Fencing; 2] = [Fencing::AddressBySatp, Fencing::AlwaysBySatp];
+pub const SATP_CORES: [Fencing; 2] = [Fencing::AddressBySatp, Fencing::AlwaysBySatp];
 
 /// A core with these fences, and portals and nucleus for those.
 fn core(fencing: Fencing, fences: Fences) -> World {
@@ -315,7 +315,7 @@ fn reachable_after_fence(world: &mut World, address: u64) -> bool {
     assert_eq!((world.machine.get(A0), world.machine.csr.satp), (0, satp));
     let kept = (1..32).filter(|register| ![A0, T1, T2].contains(register));
     for register in kept {
-        assert_eq!(world.machine.get(register), crossed.before[usize::from(register)]);
+        assert_eq!(world.machine.get(register), crossed.left(register));
     }
     world.reply(0, 0);
     assert_eq!(world.running(), CLIENT);

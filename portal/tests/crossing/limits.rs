@@ -83,7 +83,7 @@ impl World {
                 // Nothing is hidden from who may read all.
                 T1..=T2 | T3..=T5 if is_kernel(connection.caller) => continue,
                 T1..=T2 | T3..=T5 => 0,
-                _ => crossed.before[usize::from(register)],
+                _ => crossed.left(register),
             };
             assert_eq!(self.machine.get(register), expected, "{}", name(register));
         }
@@ -313,7 +313,7 @@ fn semaphore_everything(world: &mut World, connection: &Connection, taken: &Take
             assert_eq!(world.machine.get(A0), 0);
             for register in (1..32).filter(|register| *register != A0 && !taken.calls) {
                 let now = world.machine.get(register);
-                let before = crossed.before[usize::from(register)];
+                let before = crossed.left(register);
                 let is_used = matches!(register, T1..=T2 | T3..=T5);
                 let hidden = is_used && (now == 0 || is_kernel(connection.caller));
                 assert!(now == before || hidden, "{}", name(register));

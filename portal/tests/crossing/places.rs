@@ -80,6 +80,7 @@ pub const USER_PHYSICAL: u64 = 0x9000_0000;
 pub const GROUP_PHYSICAL: u64 = 0xa000_0000;
 pub const KERNEL_STACKS_PHYSICAL: u64 = 0xb000_0000;
 pub const DEVICES_PHYSICAL: u64 = 0xc000_0000;
+pub const PROCESSES_PHYSICAL: u64 = 0xd000_0000;
 
 /// First address of a domain's region, plus `offset`.
 pub fn at(domain: usize, offset: u64) -> u64 {
@@ -95,6 +96,7 @@ pub fn is_kernel(domain: usize) -> bool {
 /// Physical address of a user or kernel address that a world maps (page tables included).
 pub fn physical(address: u64) -> u64 {
     let windows = [
+        (PROCESSES, PROCESSES_PHYSICAL),
         (DEVICES, DEVICES_PHYSICAL),
         (KERNEL_STACKS, KERNEL_STACKS_PHYSICAL),
         (PAGE_TABLES, TABLES_PHYSICAL),

@@ -3,6 +3,7 @@
 
 use crate::world::*;
 use cairn_abi::address::*;
+use cairn_abi::domain::PORTALS_DESCRIBED;
 use cairn_abi::thread::*;
 use cairn_emulator::csr::{SSTATUS, STATUS_FS, STATUS_MXR, STATUS_SIE, STATUS_SPP, STATUS_SUM};
 use cairn_emulator::register::*;
@@ -25,6 +26,8 @@ pub struct Crossed {
     pub instructions: u64,
     /// Registers at the first.
     pub before: [u64; 32],
+    /// What a portal that does not touch `t0` leaves in it: the trap entry has multiplied an index of the table.
+    index: u64,
     /// `sscratch` at the first.
     pub frame_before: u64,
     /// What was written and read.
@@ -128,6 +131,8 @@ impl World {
         self.machine.journal.clear();
         let before = self.machine.registers();
         let frame_before = self.machine.csr.sscratch;
+        let is_multiplied = self.machine.privilege == Privilege::User
+            && before[usize::from(T0)] < PORTALS_DESCRIBED as u64;
         let executed = self.machine.executed();
         self.machine.step();
         if self.machine.program_counter == at(KERNEL_SERVER, JUMP + 4)
@@ -139,6 +144,7 @@ impl World {
         Crossed {
             instructions: self.machine.executed() - executed,
             before,
+            index: before[usize::from(T0)] * if is_multiplied { 8 } else { 1 },
             frame_before,
             journal: std::mem::take(&mut self.machine.journal),
         }
@@ -194,7 +200,7 @@ impl World {
 
     /// No instruction of a portal was executed twice, and none of the nucleus' within one visit
     /// from portal code. (The services in Rust, which no call goes through, are not held to it.)
-    fn check_no_loop(&self) {
+    pub fn check_no_loop(&self) {
         let portals = PORTAL_CODE..THREADS;
         // As portal code, somewhere to go on from.
         let back = self.nucleus.symbol("kernel_inside_return");
@@ -292,6 +298,11 @@ impl World {
 }
 
 impl Crossed {
+    /// What a portal that does not touch a register leaves in it.
+    pub fn left(&self, register: u8) -> u64 {
+        if register == T0 { self.index } else { self.before[usize::from(register)] }
+    }
+
     /// No write but in these ranges of kernel or user addresses, nor in the thread's scratch words
     /// above the frames `from` to `to`.
     pub fn assert_writes(&self, frames: (u64, u64), allowed: &[(u64, u64)]) {

@@ -84,7 +84,7 @@ impl World {
             let expected = match register {
                 A0 => 0,
                 _ if used.contains(&register) => 0,
-                _ => crossed.before[usize::from(register)],
+                _ => crossed.left(register),
             };
             assert_eq!(self.machine.get(register), expected, "{}", name(register));
         }

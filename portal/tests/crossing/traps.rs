@@ -379,8 +379,7 @@ fn short_circuits() {
         for register in (1..32).filter(|register| ![A0, A1].contains(register)) {
             let expected = match register {
                 T1 => code,
-                T2 => portal as u64 * 8,
-                _ => crossed.before[usize::from(register)],
+                _ => crossed.left(register),
             };
             assert_eq!(world.machine.get(register), expected, "{}", name(register));
         }

@@ -3,6 +3,7 @@
 //! execute one instruction at a time.
 
 mod beginning;
+pub mod processes;
 
 use crate::nucleus::{Nucleus, nucleus};
 pub use crate::places::*;
@@ -187,8 +188,10 @@ impl World {
                 self.set_word(table.wrapping_add_signed(domain::upcall_entry(*slot)), code);
             }
         }
-        let first_use = self.nucleus.symbol("float_first_use");
-        self.set_word(table.wrapping_add_signed(domain::upcall_entry(ILLEGAL)), first_use);
+        if from.is_on() {
+            let first_use = self.nucleus.symbol("float_first_use");
+            self.set_word(table.wrapping_add_signed(domain::upcall_entry(ILLEGAL)), first_use);
+        }
     }
 
     /// Where code was generated.
@@ -198,7 +201,7 @@ impl World {
 
     /// Whether it may.
     pub fn has_float(&self, number: usize) -> bool {
-        self.float[number].is_on()
+        self.float[number] != Float::OFF
     }
 
     /// Whether its calls have it when they begin.

@@ -40,6 +40,9 @@ pub const PTE_KERNEL_WRITABLE: u64 = PTE_KERNEL_READABLE | WRITE;
 pub const PTE_KERNEL_READ_WINDOW: u64 = PTE_READ_WINDOW & !GLOBAL;
 pub const PTE_KERNEL_WRITE_WINDOW: u64 = PTE_WRITE_WINDOW & !GLOBAL;
 pub const PTE_USER: u64 = USER;
+/// What the entry of a process' page has beside rights.
+pub const PTE_VALID: u64 = VALID;
+pub const PTE_GLOBAL: u64 = GLOBAL;
 
 /// Bits that a page must have for its owner, a pager, to let a client have it; what the client's entry keeps of it, and what every
 /// such entry gets: in user mode, to be read. The page stays the pager's, so its client passes it on in no window.
@@ -51,6 +54,8 @@ pub const PTE_LOST: u64 = RESERVED;
 
 /// Entries of a table.
 pub const ENTRIES: usize = 512;
+/// The same as a number of bits.
+pub const ENTRIES_BITS: u32 = ENTRIES.ilog2();
 /// The level of a root. The entries of level 0 lead to pages.
 pub const ROOT_LEVEL: u32 = 2;
 
@@ -98,7 +103,7 @@ impl Space {
 
     /// The space with its root's physical address, and its identifier (ASID).
     pub const fn new(root: u64, identifier: u64) -> Space {
-        Space(8 << 60 | identifier << IDENTIFIER_SHIFT | (root / PAGE_SIZE))
+        Space(8 << 60 | identifier << SPACE_IDENTIFIER_SHIFT | (root / PAGE_SIZE))
     }
 
     /// The word that selects it.
@@ -113,13 +118,14 @@ impl Space {
 
     /// Its identifier, which fences name.
     pub const fn identifier(self) -> u64 {
-        (self.0 & SPACE_IDENTIFIER) >> IDENTIFIER_SHIFT
+        (self.0 & SPACE_IDENTIFIER) >> SPACE_IDENTIFIER_SHIFT
     }
 }
 
 /// The bits of a space's word that are its identifier.
-pub const SPACE_IDENTIFIER: u64 = 0xffff << IDENTIFIER_SHIFT;
-const IDENTIFIER_SHIFT: u32 = 44;
+pub const SPACE_IDENTIFIER: u64 = 0xffff << SPACE_IDENTIFIER_SHIFT;
+/// Where they begin.
+pub const SPACE_IDENTIFIER_SHIFT: u32 = 44;
 
 /// The bits of a physical page's number.
 const FRAME: u64 = (1 << 44) - 1;

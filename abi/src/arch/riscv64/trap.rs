@@ -17,6 +17,8 @@ pub const SSTATUS_SUM: u64 = 1 << 18;
 
 /// The floating-point unit: off if all bits are zero, dirty if they are all set.
 pub const SSTATUS_FS: u64 = 3 << 13;
+/// The upper one of them, which is set whenever it is on but before its first use: nothing leaves it so.
+pub const SSTATUS_FS_BIT: u64 = 14;
 /// It is on, and nothing was written since this was.
 pub const SSTATUS_FS_CLEAN: u64 = 2 << 13;
 

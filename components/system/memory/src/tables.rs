@@ -12,6 +12,7 @@ use cairn_abi::page_table::{
     ENTRIES, ROOT_LEVEL, index, is_table, page_entry, table_entry, target,
 };
 pub use cairn_abi::page_table::{EXECUTE, GLOBAL, OWN, READ, RESERVED, USER, VALID, WRITE};
+use cairn_abi::process::STATUS_PAGE;
 use cairn_abi::{Error, Space};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -57,6 +58,11 @@ impl<'a> Tables<'a> {
     /// The entries that lead to all of user mode below `root`.
     pub fn to_user_mode(&self, root: Root) -> Option<&'a [AtomicI64]> {
         self.words.get(root.0 * ENTRIES..)?.get(..ENTRIES / 2)
+    }
+
+    /// The entry that leads to the status page of a server of processes, which is in the kernel domain's half.
+    pub fn to_status_page(&self, root: Root) -> Option<&'a AtomicI64> {
+        self.entry(root.0, STATUS_PAGE, ROOT_LEVEL)
     }
 
     /// The entries that lead to a region, which lies below one directory.

@@ -123,7 +123,11 @@ fn describe_entry(
         ));
     }
     if index < PORTAL_FIRST_IMPORT {
-        return Some(write!(line, "short-circuit nucleus {}", privileged(index)));
+        let (whose, what) = match code < PORTAL_CODE {
+            true => ("nucleus", privileged(index)),
+            false => ("process", of_processes(index)),
+        };
+        return Some(write!(line, "short-circuit {whose} {what}"));
     }
     let index = manager.exchanged(client.number, index).unwrap_or(index);
     let Some(block) = manager.open_at(client.number, index) else {
@@ -229,6 +233,21 @@ const fn privileged(index: usize) -> &'static str {
         PORTAL_FIRMWARE => "firmware",
         PORTAL_DIVERT => "divert",
         PORTAL_REFUSE => "refuse",
+        _ => "?",
+    }
+}
+
+/// What a portal of a server of processes does at such an index.
+const fn of_processes(index: usize) -> &'static str {
+    match index {
+        PORTAL_PROCESS_BEGIN => "begin",
+        PORTAL_PROCESS_SELECT => "select",
+        PORTAL_PROCESS_MAP => "map",
+        PORTAL_PROCESS_LINK => "link",
+        PORTAL_PROCESS_CLEAR => "clear",
+        PORTAL_PROCESS_FENCE => "fence",
+        PORTAL_PROCESS_INTERRUPT => "interrupt",
+        PORTAL_PROCESS_FLOAT => "float",
         _ => "?",
     }
 }

@@ -66,7 +66,7 @@ impl Returns {
     ) -> Option<u64> {
         let (caller, callee) = (crossing.caller.domain, crossing.callee.domain);
         // With a client's stacks interposers call on its behalf.
-        let ends = CallFrame { size: 0, caller, callee }.word() >> 32;
+        let ends = CallFrame { size: 0, of_carrier: false, caller, callee }.word() >> 32;
         let mut next = self.first[list];
         while next != 0 {
             let back = code(machine, next);

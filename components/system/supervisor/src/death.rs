@@ -16,7 +16,7 @@ use crate::system::{INSTANCES, STANDING, System, state};
 use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, privileged};
 use cairn_abi::arch::trap;
-use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
+use cairn_abi::record::{FLOAT_PROCESSES, Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
 use cairn_abi::upcall::Fault;
 use cairn_interfaces::ThreadFault;
@@ -156,6 +156,15 @@ impl System {
 
     /// No thread executes anything in a leader's domain, from its next instruction on.
     pub fn unmap(&self, leader: &'static Instance) -> Result<(), Error> {
+        self.unmap_pages(leader)?;
+        if leader.float == FLOAT_PROCESSES {
+            self.leave_processes(leader.domain);
+        }
+        Ok(())
+    }
+
+    /// The same but for processes that a leader runs.
+    pub fn unmap_pages(&self, leader: &'static Instance) -> Result<(), Error> {
         self.fellows(leader).try_for_each(|fellow| imports::MEMORY.kill(fellow.number))
     }
 

@@ -122,7 +122,8 @@ impl System {
         if state(record.number).phase() == Phase::Tried {
             return self.die(record.number, Reason::Idle);
         }
-        self.expect("try", record, self.unmap(record));
+        // It may come back: who is in a process stays there.
+        self.expect("try", record, self.unmap_pages(record));
         INSTANCES.enter(record.number, Phase::Tried);
         self.look_later(record);
     }

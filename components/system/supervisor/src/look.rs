@@ -70,6 +70,20 @@ impl System {
         holds
     }
 
+    /// A process reaches its pages whatever becomes of its server's. Whoever is in one goes on in the server's space.
+    pub fn leave_processes(&self, domain: DomainId) {
+        for index in 0..self.thread_count() {
+            let mut frames = self.frames(index);
+            let top = frames.next().filter(|top| top.kind == Kind::Trap && top.into == domain);
+            if let Some(top) = top
+                && frames.next().is_some_and(|below| below.kind == Kind::Carrier)
+            {
+                // Refused: it was in the server.
+                let _ = privileged::divert(index, top.offset());
+            }
+        }
+    }
+
     /// Whether frames hold a thread in `domain` or bring it back there. A thread that only leaves it does not
     /// count: one that calls a dead domain again and again is always there.
     pub fn holds(&self, index: u64, domain: DomainId) -> bool {

@@ -13,7 +13,7 @@ use cairn::time::ticks;
 use cairn::{Error, InstanceId};
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
 use cairn_abi::descriptor::name_text;
-use cairn_abi::record::{FLOAT_OFF, Instance};
+use cairn_abi::record::Instance;
 use cairn_abi::upcall::{Access, Fault};
 use cairn_supervisor::report;
 use core::fmt::Write;
@@ -243,7 +243,7 @@ impl System {
             Reason::Fault { thread, fault, value, .. } => {
                 // Who may use the unit did what it does not have.
                 let fault = match fault {
-                    Fault::FloatingPoint if culprit.float != FLOAT_OFF => Fault::Illegal,
+                    Fault::FloatingPoint if culprit.has_float() => Fault::Illegal,
                     fault => fault,
                 };
                 let told = self.tell_fault(culprit, &note.registers, thread, fault, value, is_long);

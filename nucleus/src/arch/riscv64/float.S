@@ -66,6 +66,20 @@ float_no_reason:
     ld      t1, UNKNOWN_ENTRY(t2)
     jr      t1
 
+# A server of processes is left (portal/src/arch/riscv64/stencils/process.S): what the process has written is in its cell from then on,
+# which is never older than the registers while a process has the unit, and says so since they were given.
+# t3: the hart's words; t4 and t6 are free.
+    .globl service_float_leave
+service_float_leave:
+    ld      t4, FLOAT_OWNER_CELL(t3)
+    every_other save, t4
+    every_preserved save, t4
+    csrr    t6, fcsr
+    sd      t6, FLOAT_CONTROL(t4)
+    li      t6, 0                               # a call that is refused leaves these
+    li      t4, 0
+    jr      t5
+
 # A return portal leads back to the activation in t2, which is not the owner. If it has used the unit it will again, as a rule: to
 # give it its registers takes a fifth of what the trap of its first instruction does, the firmware's part of it included. t5 is
 # the way back; t0, t2 to t4 and t6 are free.
@@ -83,6 +97,7 @@ service_float_begin:
     lla     t3, nucleus_float
 
 # The activation in t2, whose cell ends at t0, becomes the owner, and finds the unit on, and clean if it has used it before.
+    .globl float_take
 float_take:
     li      t6, SSTATUS_FS
     csrs    sstatus, t6

@@ -23,14 +23,14 @@ trap_entry:
     addi    t1, t1, -8                          # 8: ecall from user mode
     bnez    t1, trap_other
 
-    # A portal call. t0 is the index, t1 and t2 are free by the calling convention.
+    # A portal call. t0 is the index; only t1, which is saved, changes before the portal: for a process the others are as good as any.
     beqz    t0, trap_return_portal
 trap_bound:
     sltiu   t1, t0, PORTALS_DESCRIBED           # the host tool writes how many entries the system's tables have
     beqz    t1, trap_no_portal
     ld      t1, FRAME_TABLE(tp)
-    slli    t2, t0, 3
-    add     t1, t1, t2
+    slli    t0, t0, 3                           # portals find it multiplied
+    add     t1, t1, t0
     ld      t1, 0(t1)                           # every entry is filled: an unused one with `no portal`
     jr      t1
 
@@ -39,11 +39,11 @@ trap_return_portal:
     ld      t1, FRAME_RETURN(tp)
     jr      t1
 
+    # Entry 0, which no index reaches: `no portal`, or what a process' index leads to, whatever it is.
 trap_no_portal:
-    li      a0, ERROR_NO_PORTAL                 # t1 is zero
-    csrw    sepc, ra
-    csrrw   tp, sscratch, tp
-    sret
+    ld      t1, FRAME_TABLE(tp)
+    ld      t1, 0(t1)
+    jr      t1
 
     # An exception or an interrupt: save everything, then through the domain's own entry.
 trap_other:
@@ -113,6 +113,7 @@ service_stack_wait:
     csrr    t2, sstatus
     sd      zero, FRAME_SCRATCH(tp)
     sd      zero, FRAME_SCRATCH + 8(tp)
+    srli    t0, t0, 3
     li      t3, 0
     li      t4, 0
     j       trap_save

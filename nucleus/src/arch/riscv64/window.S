@@ -326,6 +326,8 @@ service_table_\form:
     .dword  service_float_begin
     .dword  service_open_passed_read
     .dword  service_open_passed_write
+    .dword  service_float_leave
+    .dword  float_take
 .endm
     services by_asid
     services by_satp

@@ -5,7 +5,7 @@ use object::elf;
 /// The sources.
 pub const FOLDER: &str = "src/arch/riscv64/stencils";
 /// In this order, as one.
-pub const SOURCES: [&str; 10] = [
+pub const SOURCES: [&str; 11] = [
     "macros.S",
     "call.S",
     "return.S",
@@ -15,6 +15,7 @@ pub const SOURCES: [&str; 10] = [
     "fault.S",
     "semaphore.S",
     "device.S",
+    "process.S",
     "short_circuit.S",
 ];
 /// The assembler, where `CAIRN_AS` names no other, and the package that has it.

@@ -11,14 +11,7 @@ use cairn_portal::{ShortCircuit, fences};
 use std::mem::offset_of;
 
 impl World {
-    pub(super) fn map_new(
-        &mut self,
-        space: usize,
-        address: u64,
-        physical: u64,
-        pages: u64,
-        flags: u64,
-    ) {
+    pub fn map_new(&mut self, space: usize, address: u64, physical: u64, pages: u64, flags: u64) {
         self.machine.memory.add(physical, pages * PAGE_SIZE);
         self.spaces[space].map(
             &mut self.machine.memory,

@@ -152,7 +152,7 @@ impl Manager<'_> {
         let laid_out = self.state.numbers.get(number)?.pages.load(Relaxed);
         pair.copy = Instance {
             number,
-            float: origin.float,
+            float: if origin.has_float() { origin.float } else { FLOAT_OFF },
             priority: origin.priority,
             restart: RESTART_NEVER,
             first_thread: u32::MAX,
@@ -324,8 +324,9 @@ impl Manager<'_> {
             (offset_of!(Startup, generation), u64::MAX),
             // It serves fewer calls at a time, and so what it allocates lies before.
             (offset_of!(Startup, run_time_memory), pair.origin.start_address + base),
-            // Of devices and sections it has none.
+            // Of devices, sections and processes it has none.
             (offset_of!(Startup, device_count), 0),
+            (offset_of!(Startup, processes.pool.spaces), 0),
             (offset_of!(Startup, dma_size), 0),
             (offset_of!(Startup, thread_limit), quotas.threads.into()),
             (log_words, if logs { pair.copy.log_size / 8 } else { 0 }),

@@ -14,7 +14,8 @@ use cairn_abi::loadable::{Entries, Slot, stack_alias};
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::page_table::{index, is_table, table_entry, target};
 use cairn_abi::record::{
-    Activation, CONTENT_TEXT, Device, Export, Instance, Interrupt, PagedRange, Portal, Thread,
+    Activation, CONTENT_TEXT, Device, Export, FLOAT_PROCESSES, Instance, Interrupt, PagedRange,
+    Portal, Thread,
 };
 use cairn_abi::{DomainId, Error, InstanceId, Space};
 use core::mem::offset_of;
@@ -204,6 +205,12 @@ impl Manager<'_> {
             if !kept.contains(&place) {
                 entry.store(0, Relaxed);
             }
+        }
+        // What it had for processes.
+        if record.read().float == FLOAT_PROCESSES
+            && let Some(entry) = self.tables.to_status_page(self.root_of(record)?)
+        {
+            entry.store(0, Relaxed);
         }
         Ok(())
     }

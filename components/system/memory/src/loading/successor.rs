@@ -109,8 +109,7 @@ impl<'a> Manager<'a> {
     ) -> Result<(), SuccessorError> {
         let number = record.number();
         // What portals to it do with the floating-point unit stays as it is.
-        let has_float =
-            record.read().float != FLOAT_OFF || u16::from(head.numbers().float) == FLOAT_OFF;
+        let has_float = record.read().has_float() || u16::from(head.numbers().float) == FLOAT_OFF;
         // A range with a pager lies where its content says.
         let is_paged = head.numbers().paged != 0
             || self.loaded_range(number).is_some_and(|range| range.client() == number);

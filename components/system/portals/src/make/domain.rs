@@ -10,7 +10,7 @@ use crate::refusals::Missing;
 use cairn_abi::arch::trap::{ILLEGAL, slots};
 use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::*;
-use cairn_abi::record::{FLOAT_OFF, Instance};
+use cairn_abi::record::Instance;
 use cairn_abi::upcall::Upcall;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Crossing, End, GenerateError, Generated, ShortCircuit, Trust, generate, plan};
@@ -129,7 +129,7 @@ impl Maker {
                 machine.set_domain_word(domain, upcall_entry(*slot), code);
             }
         }
-        if record.float != FLOAT_OFF {
+        if record.has_float() {
             let first_use = layout.header.float_first_use;
             machine.set_domain_word(domain, upcall_entry(ILLEGAL), first_use);
         }

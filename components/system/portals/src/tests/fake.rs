@@ -302,7 +302,11 @@ impl Fake {
             put(portal.code, LITERAL_MARK, MARK_CALL);
             put(portal.code, LITERAL_RETURN, back);
             put(back, LITERAL_MARK, MARK_RETURN);
-            put(back, LITERAL_FRAME, CallFrame { size: 64, caller: client, callee: server }.word());
+            put(
+                back,
+                LITERAL_FRAME,
+                CallFrame { size: 64, of_carrier: false, caller: client, callee: server }.word(),
+            );
             if portal.queue != u64::MAX {
                 put(portal.code, LITERAL_QUEUE, stack_queue(portal.queue as usize));
                 put(back, LITERAL_QUEUE, stack_queue(portal.queue as usize));

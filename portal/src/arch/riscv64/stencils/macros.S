@@ -29,6 +29,7 @@
 # how far that part is, would make a branch around a jump of the instruction; and cores predict that a branch forward
 # is not taken.
     .equ    number_tp, 4
+    .equ    number_t1, 6
     .equ    number_t2, 7
     .equ    number_a0, 10
     .equ    number_a1, 11

@@ -58,7 +58,11 @@ impl Fake {
             fake.put(code, LITERAL_MARK, MARK_CALL);
             fake.put(code, LITERAL_RETURN, back);
             fake.put(back, LITERAL_MARK, MARK_RETURN);
-            fake.put(back, LITERAL_FRAME, CallFrame { size: 64, caller, callee }.word());
+            fake.put(
+                back,
+                LITERAL_FRAME,
+                CallFrame { size: 64, of_carrier: false, caller, callee }.word(),
+            );
             if host.is_some() && portal.queue != u64::MAX {
                 // With the same stacks.
                 fake.put(code, LITERAL_QUEUE, stack_queue(portal.queue as usize));

@@ -1,0 +1,177 @@
+//! What a server of processes asks for: at every limit and by chance, compared with a model of its pool.
+
+use crate::processes::prepared;
+use crate::world::processes::*;
+use crate::world::*;
+use cairn_abi::Error;
+use cairn_abi::address::*;
+use cairn_abi::page_table::{ENTRIES, table_entry};
+use cairn_abi::privileged::*;
+use cairn_abi::process::*;
+use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, VALID, WRITE};
+
+/// What requests may have done to the pool: entries by their number in it.
+fn expected(portal: usize, first: u64, second: u64, pool: &mut [u64]) -> bool {
+    let (entries, tables) = (ENTRIES as u64, POOL.tables());
+    match portal {
+        PORTAL_PROCESS_MAP => {
+            let is_memory = (MEMORY >> 2..(MEMORY + MEMORY_SIZE) >> 2).contains(&second);
+            let is_lawful = second & VALID == 0 || is_memory && second & (USER | GLOBAL) == USER;
+            let is_there = first < POOL.leaves * entries;
+            if is_lawful && is_there {
+                pool[(POOL.first_leaf() * entries + first) as usize] = second;
+            }
+            is_lawful && is_there
+        }
+        PORTAL_PROCESS_LINK => {
+            let (table, entry) = (first / entries, first % entries);
+            let lower = match table {
+                table if table < POOL.spaces => POOL.first_directory()..POOL.first_leaf(),
+                _ => POOL.first_leaf()..tables,
+            };
+            let is_there = table < POOL.first_leaf() && (table >= POOL.spaces || entry < 256);
+            let is_lawful = second == 0 || lower.contains(&second);
+            if is_there && is_lawful {
+                let leads_to = table_entry(ROOTS_PHYSICAL + second * PAGE_SIZE);
+                pool[first as usize] = if second == 0 { 0 } else { leads_to };
+            }
+            is_there && is_lawful
+        }
+        PORTAL_PROCESS_CLEAR => {
+            let is_there = first < tables * 8 && (first >= POOL.spaces * 8 || first % 8 < 4);
+            if is_there {
+                pool[first as usize * 64..][..64].fill(0);
+            }
+            is_there
+        }
+        _ => first < POOL.spaces,
+    }
+}
+
+fn pool(world: &World) -> Vec<u64> {
+    let bytes = world.bytes(ROOTS, POOL.size());
+    bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+fn request(world: &mut World, portal: usize, first: u64, second: u64) {
+    let mut model = pool(world);
+    let (area, size) = (PROCESSES_PHYSICAL, ROOTS_PHYSICAL - PROCESSES_PHYSICAL);
+    let before = world.machine.memory.read(area, size as usize).unwrap();
+    let is_lawful = expected(portal, first, second, &mut model);
+    let status = world.operate(portal, first, second);
+    let expected = if is_lawful { 0 } else { Error::BadArgument.status() };
+    assert_eq!(status, expected, "{portal}: {first:#x} {second:#x}");
+    assert!(pool(world) == model, "{portal}: {first:#x} {second:#x}");
+    let mut after = world.machine.memory.read(area, size as usize).unwrap();
+    if portal == PORTAL_PROCESS_SELECT && is_lawful {
+        let selected = world.spaces[DOMAINS_END + first as usize].satp();
+        let cell = (PAGE_SIZE as i64 + CELL_PROCESS) as usize;
+        assert_eq!(after[cell..cell + 8], selected.to_le_bytes());
+        after[cell..cell + 8].copy_from_slice(&before[cell..cell + 8]);
+    }
+    assert!(after == before, "cells and the table of processes are as they were");
+}
+
+/// At all limits, and one beyond.
+pub fn requests(world: &mut World) {
+    let entries = ENTRIES as u64;
+    let numbers =
+        [0, 1, 2, 3, 4, 5, 255, 256, 257, 511, 512, 16, 72, 71, 15, 20, 1 << 60, 1 << 61, u64::MAX];
+    let tables = (0..=POOL.tables() + 1).chain([1 << 54, 1 << 62, u64::MAX]);
+    let edges = (0..=POOL.tables())
+        .flat_map(|table| [0, 255, 256, 511].map(|entry| table * entries + entry));
+    for entry in edges.clone() {
+        for table in tables.clone() {
+            request(world, PORTAL_PROCESS_LINK, entry, table);
+        }
+    }
+    let page = USER | READ | VALID;
+    let first = MEMORY >> 2;
+    let last = (MEMORY + MEMORY_SIZE - PAGE_SIZE) >> 2;
+    for entry in edges.chain(numbers) {
+        for content in [
+            0,
+            !1,
+            first | page,
+            last | page | WRITE | EXECUTE | ACCESSED | DIRTY,
+            (first - 0x400) | page,
+            (last + 0x400) | page,
+            first | page | GLOBAL,
+            first | page & !USER,
+            first | page | 1 << 63,
+            first | page | 1 << 54,
+            page,
+            u64::MAX,
+        ] {
+            request(world, PORTAL_PROCESS_MAP, entry, content);
+        }
+    }
+    let is_of_server = |number: &u64| *number >= POOL.spaces * entries || number % entries < 256;
+    for number in (0..POOL.tables() * entries).filter(is_of_server) {
+        world.set_word(ROOTS + number * 8, !1);
+    }
+    for number in (0..=POOL.tables() * 8).chain(numbers) {
+        request(world, PORTAL_PROCESS_CLEAR, number, number);
+    }
+    for number in numbers {
+        request(world, PORTAL_PROCESS_SELECT, number, 7);
+        request(world, PORTAL_PROCESS_FENCE, number, 0);
+        request(world, PORTAL_PROCESS_FENCE, number, number);
+    }
+}
+
+#[test]
+fn requests_at_every_limit() {
+    let (mut world, _) = prepared(136);
+    requests(&mut world);
+}
+
+/// Every valid entry of the pool leads to where its table's kind may: to the next kind, to the server's memory for user mode.
+fn assert_confined(world: &World) {
+    for (number, word) in pool(world).into_iter().enumerate().filter(|(_, word)| word & VALID != 0)
+    {
+        let (table, entry) = (number as u64 / ENTRIES as u64, number % ENTRIES);
+        let target = (word >> 10 << 12) & ((1 << 56) - 1);
+        let next = |from: u64, to: u64| {
+            let place = ROOTS_PHYSICAL + from * PAGE_SIZE..ROOTS_PHYSICAL + to * PAGE_SIZE;
+            assert!(place.contains(&target) && word & (READ | WRITE | EXECUTE | GLOBAL) == 0);
+        };
+        match table {
+            root if root < POOL.spaces && entry >= 256 => {
+                let kernel = world.spaces[0].root + entry as u64 * 8;
+                assert_eq!(word, world.machine.memory.read_u64(kernel).unwrap());
+            }
+            root if root < POOL.spaces => next(POOL.first_directory(), POOL.first_leaf()),
+            directory if directory < POOL.first_leaf() => next(POOL.first_leaf(), POOL.tables()),
+            _ => {
+                assert!((MEMORY..MEMORY + MEMORY_SIZE).contains(&target));
+                assert!(word & (USER | GLOBAL) == USER && word >> 54 == 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_a_server_asks_for() {
+    let (mut world, _) = prepared(137);
+    for time in 0..4000 {
+        let portals = [
+            PORTAL_PROCESS_SELECT,
+            PORTAL_PROCESS_MAP,
+            PORTAL_PROCESS_LINK,
+            PORTAL_PROCESS_CLEAR,
+            PORTAL_PROCESS_FENCE,
+        ];
+        let portal = portals[world.random.usize(..portals.len())];
+        let mut words = [0; 2].map(|_| world.random.u64(..) >> world.random.u32(..64));
+        if time % 4 != 0 {
+            words[0] %= POOL.tables() * ENTRIES as u64 + 2;
+            words[1] = match portal {
+                PORTAL_PROCESS_MAP => MEMORY >> 2 | words[1] % (MEMORY_SIZE >> 1),
+                _ => words[1] % (POOL.tables() + 2),
+            };
+        }
+        request(&mut world, portal, words[0], words[1]);
+    }
+    assert_confined(&world);
+}
