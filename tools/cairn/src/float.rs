@@ -56,6 +56,9 @@ pub fn of_manifest(text: &str) -> Result<Float> {
 
 /// Refuses a component that computes with the unit where that cannot be.
 pub fn check(instance: &Instance, is_hard: bool, board: &Board) -> Result<()> {
+    if let Some(error) = instance.processes_with_float(is_hard) {
+        bail!("{}", cairn_description::Report::from(error));
+    }
     let (place, what, expected, help) = if !is_hard {
         let float = instance.float_at_start.as_ref().filter(|_| !instance.has_float);
         let Some(float) = float else { return Ok(()) };

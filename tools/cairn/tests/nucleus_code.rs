@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 24] = [
+const BACKWARD: [(&str, &str); 23] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_name", "prints at most 32 bytes when the machine stops"),
     ("cairn_nucleus::fatal::end", "prints texts of its own when the machine stops"),
@@ -24,7 +24,6 @@ const BACKWARD: [(&str, &str); 24] = [
     ),
     ("trap_kernel", "to the part of the trap entry that saves, once"),
     ("trap_privileged", "to the part of the trap entry for faults of the nucleus, once"),
-    ("divert", "to its own end, which the compiler put before: its source has no loop"),
     ("unwind", "to its own end, which the compiler put before: its source has no loop"),
     ("copy_in", "to the refusal of a bad pointer, which does not come back"),
     ("service_open_kernel_read", "to what all that open a window do, which is not behind it"),

@@ -12,6 +12,7 @@ mod moves;
 mod packages;
 mod pagers;
 mod placement;
+mod processes;
 mod resources;
 mod roles;
 mod sections;
@@ -38,6 +39,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     sections::check(system, report);
     pagers::check(system, report);
     budgets::check(system, report);
+    processes::check(system, report);
     devices::check(system, report);
     dma::check(system, report);
     trust::check(system, report);

@@ -3,12 +3,15 @@
 mod connections;
 mod instance;
 mod package;
+mod processes;
 
 use crate::arguments::Given;
 use crate::devices::Asked;
 use crate::expand::COUNT;
 use crate::extend;
-use crate::model::{Access, Cpu, Placement, Profile, Restart, Role, StackMode, StateMode};
+use crate::model::{
+    Access, Cpu, Placement, Processes, Profile, Restart, Role, StackMode, StateMode,
+};
 use crate::names::{NameKind, is_path};
 use crate::package::Paged;
 use crate::place::{Located, Place};
@@ -101,6 +104,7 @@ pub(crate) struct InstanceDraft {
     pub threads: Located<u32>,
     pub share: Located<u32>,
     pub cpu: Option<Located<Cpu>>,
+    pub processes: Option<Located<Processes>>,
     pub semaphores: Located<u32>,
     pub locks: Located<u32>,
     pub children: Located<u32>,

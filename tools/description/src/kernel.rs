@@ -4,10 +4,10 @@ use crate::model::{Instance, Placement, System};
 use cairn_abi::address::KERNEL_STACK_SIZE;
 
 impl Instance {
-    /// Whether it has nothing that is not there in the kernel domain: stacks that are shared, or larger than there.
+    /// Whether it has nothing that is not there in the kernel domain: processes, stacks that are shared, or larger than there.
     fn fits_into_kernel(&self) -> bool {
         let stack = (*self.stack).max(self.stacks.size);
-        self.stack_group.is_none() && stack <= KERNEL_STACK_SIZE
+        self.processes.is_none() && self.stack_group.is_none() && stack <= KERNEL_STACK_SIZE
     }
 }
 

@@ -38,6 +38,7 @@ mod pagers;
 mod parts;
 pub mod place;
 mod probe;
+mod processes;
 pub mod report;
 mod resolve;
 mod role;

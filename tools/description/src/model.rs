@@ -5,6 +5,7 @@ use crate::board::Board;
 pub use crate::package::{Package, PackageExport, PackageImport};
 pub use crate::pagers::Pager;
 use crate::place::{Located, Place};
+pub use crate::processes::Processes;
 pub use crate::role::{Role, Roles};
 use cairn_abi::address::{PAGE_SIZE, kernel_region, region};
 use cairn_abi::device::{QUEUE_PAGES, VirtioKind};
@@ -96,6 +97,8 @@ pub struct Instance {
     pub share: Located<u32>,
     /// How long its threads run at most in each period, if the description says so.
     pub cpu: Option<Located<Cpu>>,
+    /// What it has for processes, if it runs some.
+    pub processes: Option<Located<Processes>>,
     /// Quota of semaphores.
     pub semaphores: Located<u32>,
     /// Quota of locks.

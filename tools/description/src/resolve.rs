@@ -297,6 +297,7 @@ impl Resolver<'_> {
             threads: draft.threads,
             share: draft.share,
             cpu: draft.cpu,
+            processes: draft.processes,
             semaphores: draft.semaphores,
             locks: draft.locks,
             children: draft.children,

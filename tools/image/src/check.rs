@@ -8,7 +8,9 @@
 //! - views of a role (`abi::address::ROLE_*`) are mapped in that role's domain alone;
 //! - no user page lies in the kernel domain's half, no kernel page in the user half;
 //! - what portals write of a confined driver's device, no driver writes;
-//! - the kernel domain's half is the same in every domain;
+//! - the kernel domain's half is the same in every domain and in every process, but for the status page of a server of processes;
+//! - such a server alone reaches its processes' memory, and its pool of their page tables, which it cannot write; the processes have nothing
+//!   of user mode yet;
 //! - every kernel page is in an area that says whether each hart has its own (`abi::kernel_area`), and no frame is both in
 //!   one that harts share and in one that they do not. Large pages, which hold areas of both kinds, are left out.
 
@@ -17,8 +19,10 @@ use crate::sharing::{Mapped, Reason, Shared};
 use cairn_abi::address::*;
 use cairn_abi::kernel_area::KernelArea;
 use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, is_table, span, target};
+use cairn_abi::process::STATUS_PAGE;
 use cairn_description::model::Role;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A domain, for readers of the finished page tables.
 #[derive(Clone, Debug)]
@@ -35,6 +39,21 @@ pub struct Domain {
     pub other_place: Option<u64>,
     /// The sections that its instances pass in windows, by their addresses, counted in [`SECTION_STRIDE`].
     pub passes: Vec<u64>,
+    /// What it has for processes.
+    pub processes: Option<Processes>,
+}
+
+/// What a server of processes has, by physical addresses.
+#[derive(Clone, Debug)]
+pub struct Processes {
+    /// The status page.
+    pub status: u64,
+    /// The root page tables.
+    pub roots: Vec<u64>,
+    /// All page tables.
+    pub pool: Range<u64>,
+    /// The processes' memory.
+    pub memory: Range<u64>,
 }
 
 /// One page in one domain.
@@ -140,7 +159,18 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
     let mut kernel: BTreeMap<u64, Kernel> = BTreeMap::new();
     let mut first_half = None;
     for (number, domain) in domains.iter().enumerate() {
-        let half = memory.at(domain.root + 2048, 2048).to_vec();
+        let mut half = memory.at(domain.root + 2048, 2048).to_vec();
+        if let Some(processes) = &domain.processes {
+            // Nothing but the status page is there.
+            half[2040..].fill(0);
+            for root in &processes.roots {
+                if memory.at(*root, 2048).iter().any(|byte| *byte != 0)
+                    || memory.at(root + 2048, 2048) != half
+                {
+                    return Err(format!("a process of `{}` has something already", domain.name));
+                }
+            }
+        }
         if *first_half.get_or_insert_with(|| half.clone()) != half {
             return Err(format!("domain `{}` has a kernel half of its own", domain.name));
         }
@@ -149,6 +179,11 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
             let Entry::Page { address, physical, flags, is_large } = entry else { return };
             if flags & WRITE != 0 && flags & EXECUTE != 0 {
                 error = Some(format!("`{}` can write and execute {address:#x}", domain.name));
+            }
+            let of_processes = domain.processes.as_ref();
+            if address >= STATUS_PAGE && of_processes.is_some() && flags & EXECUTE == 0 {
+                users.entry(physical).or_default().push(Use { domain: number, address, flags });
+                return;
             }
             if (address >= KERNEL) == (flags & USER != 0) {
                 error = Some(format!(
@@ -225,6 +260,25 @@ fn check_page(
     let plain: Vec<&Use> =
         uses.iter().filter(|used| Reason::of(used.address) != Some(Reason::Role)).collect();
     for used in uses {
+        if let Some(processes) = &domains[used.domain].processes
+            && is_of_processes(processes, used, physical)
+        {
+            // It is nobody else's.
+            return match uses.len() {
+                1 => Ok(()),
+                _ => {
+                    let places: Vec<String> = uses
+                        .iter()
+                        .map(|one| format!("`{}` at {:#x}", name(one), one.address))
+                        .collect();
+                    Err(format!(
+                        "{physical:#x} is of processes of `{}`, and in {}",
+                        name(used),
+                        places.join(", ")
+                    ))
+                }
+            };
+        }
         if Reason::of(used.address) == Some(Reason::Role) {
             let roles = domains[used.domain].roles.iter();
             let access = roles.filter_map(|role| role_access(*role, used.address)).max();
@@ -311,6 +365,18 @@ fn check_page(
         }
     }
     Ok(())
+}
+
+/// Whether a server has a page for its processes where and as it should.
+fn is_of_processes(processes: &Processes, used: &Use, physical: u64) -> bool {
+    let writes = used.flags & WRITE != 0;
+    match used.address {
+        STATUS_PAGE => processes.status == physical,
+        address if address != PROCESS_MEMORY + physical || used.flags & (EXECUTE | OWN) != 0 => {
+            false
+        }
+        _ => processes.memory.contains(&physical) || processes.pool.contains(&physical) && !writes,
+    }
 }
 
 /// Where an instance that moves has the same page in its other place: only its log, which nobody trusts, and the registers of its devices.

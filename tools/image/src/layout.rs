@@ -3,7 +3,7 @@
 //! Read [`layout`] first: it names the steps in their order. Each kind of step is a module,
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
 //! region), `guests` (where an instance goes on in the page table of another), `loadable` (what is left for components that are loaded while it runs), `devices` (what devices reach, and portals for them), `tables` (what every portal table begins with), `connections` (portals from one
-//! instance to another), `upcalls` (portals of exceptions and interrupts), `pagers` (sections whose pages are provided), `start` (first threads,
+//! instance to another), `upcalls` (portals of exceptions and interrupts), `pagers` (sections whose pages are provided), `processes` (what servers of processes have), `start` (first threads,
 //! startup pages), `record` (the record for the components that take over), `roles`
 //! (what those components map) and `report` (what the host is told). They all work on [`Layout`].
 
@@ -17,6 +17,7 @@ mod kernel;
 mod loadable;
 mod logs;
 mod pagers;
+mod processes;
 mod record;
 mod report;
 mod roles;
@@ -36,7 +37,7 @@ use crate::room;
 use crate::translations::{Capacity, Entries};
 use cairn_abi::Space;
 use cairn_abi::address::*;
-use cairn_abi::record::{FLOAT_FIRST_USE, FLOAT_OFF, FLOAT_START, Header};
+use cairn_abi::record::{FLOAT_FIRST_USE, FLOAT_OFF, FLOAT_PROCESSES, FLOAT_START, Header};
 use cairn_description::board::FenceByAddress;
 use cairn_description::{Connected, System};
 use cairn_portal::Fences;
@@ -113,6 +114,8 @@ struct Layout<'a> {
     no_portal: u64,
     record: RecordParts,
     logs: logs::Logs,
+    /// What servers of processes have.
+    process_servers: Vec<processes::Server>,
     /// Physical address of the record, once it is written.
     record_physical: u64,
     /// The same of the shelf, and its bytes.
@@ -234,6 +237,7 @@ impl<'a> Layout<'a> {
             no_portal: 0,
             record: RecordParts::default(),
             logs: logs::Logs::default(),
+            process_servers: Vec::new(),
             record_physical: 0,
             shelf: (0, 0),
             shelf_content: &[],
@@ -246,7 +250,7 @@ impl<'a> Layout<'a> {
         self.map_kernel()?;
         for index in self.instances() {
             self.place(index)?;
-            if self.memory.end() > self.system.board.memory_end() {
+            if self.memory.end() > self.managed_end() {
                 // A program far above its quota is not worth the host's memory.
                 self.check_quotas()?;
             }
@@ -266,6 +270,7 @@ impl<'a> Layout<'a> {
         }
         let upcalls = self.connect_upcalls()?;
         self.connect_pagers()?;
+        self.connect_processes(upcalls.exit)?;
         self.set_up_threads(upcalls.exit)?;
         let startup_pages = self.map_startup_pages()?;
         self.map_logs()?;
@@ -355,6 +360,9 @@ impl<'a> Layout<'a> {
     /// for it, or a successor of one.
     fn float(&self, index: usize) -> u16 {
         let instance = &self.system.instances[index];
+        if instance.processes.is_some() {
+            return FLOAT_PROCESSES;
+        }
         let mut fellows = self.system.fellows(index);
         let has_float =
             |at: usize| self.components[at].float || self.system.instances[at].has_float;
@@ -420,6 +428,7 @@ impl<'a> Layout<'a> {
                 .filter_map(|import| self.section_address(**import.windows.as_ref()?).ok())
                 .map(|address| address / SECTION_STRIDE)
                 .collect(),
+            processes: self.processes_checked(index),
         };
         self.firsts().filter(|index| self.guest(*index).is_none()).map(domain).collect()
     }

@@ -183,6 +183,7 @@ mod tests {
             roles: Vec::new(),
             other_place: None,
             passes: Vec::new(),
+            processes: None,
         };
         map(1, kernel_region(RegionId(2)), inside, READ);
         // The instances of the first region, and of one in the kernel domain.

@@ -16,6 +16,8 @@ pub struct Room {
     pub own: u64,
     /// Of the other part, what quotas pay for that is there already: code that several instances have.
     pub shared: u64,
+    /// Memory of processes, which the memory manager does not hand out.
+    pub processes: u64,
     /// The nucleus with the blocks of threads, domains and activations.
     pub nucleus: u64,
     /// Portal code and the words that count calls.
@@ -105,7 +107,7 @@ fn quotas(system: &System) -> u64 {
 pub fn check(system: &System, room: &Room) -> Result<(), Report> {
     let memory = &system.board.memory;
     let available = system.board.room();
-    let managed = room.image + FREE_PAGES_MAXIMUM as u64 * PAGE_SIZE;
+    let managed = room.image + room.processes + FREE_PAGES_MAXIMUM as u64 * PAGE_SIZE;
     let (limit, why) = match available <= managed {
         true => (available, format!("the memory behind {:#x}", *system.board.load_address)),
         false => (managed, "as much as the memory manager can hand out".to_owned()),
@@ -122,15 +124,20 @@ pub fn check(system: &System, room: &Room) -> Result<(), Report> {
         None => return Ok(()),
     };
     let needed = room.needed(system);
-    let other =
-        room.own - room.nucleus - room.portal_code - room.page_tables - room.sections - room.shelf;
+    let other = room.own
+        - room.nucleus
+        - room.portal_code
+        - room.page_tables
+        - room.sections
+        - room.shelf
+        - room.processes;
     Err(Error::new(
         place,
         format!("the board `{}` has not enough memory", system.board.name),
         format!("expected at most {} in all, found {}", show_size(limit), show_size(needed)),
         format!(
             "lower quotas of memory by {}, or choose a larger board. The quotas take {} without shared code, the nucleus with threads and \
-             domains {}, portal code {}, page tables {}, sections {}, the shelf {}, the record and startup pages {}",
+             domains {}, portal code {}, page tables {}, sections {}, the shelf {}, memory of processes {}, the record and startup pages {}",
             show_size(needed - limit),
             show_size(quotas(system) - room.shared),
             show_size(room.nucleus),
@@ -138,6 +145,7 @@ pub fn check(system: &System, room: &Room) -> Result<(), Report> {
             show_size(room.page_tables),
             show_size(room.sections),
             show_size(room.shelf),
+            show_size(room.processes),
             show_size(other)
         ),
     )
@@ -163,6 +171,7 @@ mod tests {
             image,
             own,
             shared: 0,
+            processes: 0,
             nucleus,
             portal_code,
             page_tables: 512 << 10,

@@ -321,16 +321,18 @@ fn check_memory(system: &System, report: &mut Report) {
     let instances = system.instances.iter().map(|i| (*i.memory, &i.memory.place));
     let sections = system.sections.iter().filter(|section| section.pager.is_none());
     let sections = sections.map(|s| (*s.size, &s.size.place));
-    check_sum(instances.chain(sections), room, report, |place, total| {
+    let processes = system.instances.iter().filter_map(|i| i.processes.as_ref());
+    let processes = processes.map(|p| (p.room(), &p.place));
+    check_sum(instances.chain(sections).chain(processes), room, report, |place, total| {
         Error::new(
             place,
             format!("the board `{}` has not enough memory", system.board.name),
             format!(
-                "expected quotas and sections of at most {} in all, found {}",
+                "expected quotas, sections and processes with page tables of at most {} in all, found {}",
                 show_size(room),
                 show_size(total)
             ),
-            "lower the quotas, or choose a larger board",
+            "lower them, or choose a larger board",
         )
         .note(
             &system.board.memory.size.place,

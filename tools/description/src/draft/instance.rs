@@ -2,6 +2,7 @@
 
 use super::connections::{read_export, read_import};
 use super::package;
+use super::processes::read_processes;
 use super::{
     DestinationDraft, InstanceDraft, LOG_SIZE_DEFAULT, MEMORY_MAXIMUM, STACK_DEFAULT,
     STACKS_MAXIMUM, Shares, StacksDraft, all, copies, log_level, number,
@@ -84,6 +85,10 @@ pub(super) fn read_instance(
     let share = number(&mut table, "share", 0..=100, 0, report);
     let cpu = match table.take("cpu") {
         Some(value) => read_cpu(&value, report).map(Some),
+        None => Some(None),
+    };
+    let processes = match table.take("processes") {
+        Some(value) => read_processes(&value, report).map(Some),
         None => Some(None),
     };
     let semaphores = number(&mut table, "semaphores", 0..=SEMAPHORES_MAXIMUM as u64, 0, report);
@@ -210,6 +215,7 @@ pub(super) fn read_instance(
         threads: threads?,
         share: share?,
         cpu: cpu?,
+        processes: processes?,
         semaphores: semaphores?,
         locks: locks?,
         children: children?,

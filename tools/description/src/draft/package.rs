@@ -13,7 +13,7 @@ use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE};
 use cairn_abi::loadable::LEAVES_EACH;
 
 /// Keys of instances that packages do not have, and why.
-pub(crate) const ABSENT: [(&str, &str); 17] = [
+pub(crate) const ABSENT: [(&str, &str); 18] = [
     ("count", "it can be loaded as often as one wants, under other names"),
     ("placement", "it is loaded into a protection domain of its own"),
     ("moves", "what is loaded stays in its protection domain"),
@@ -32,6 +32,7 @@ pub(crate) const ABSENT: [(&str, &str); 17] = [
     ("locked", "where its pages lie is known when it is loaded"),
     ("share", "the parts of the time are divided by the layout"),
     ("cpu", "budgets are given out by the layout"),
+    ("processes", "processes are for instances of the description"),
     ("heap_limit", "what is loaded has no heap that grows: make `heap` as large as it has to be"),
     (
         "stack_limit",

@@ -7,4 +7,5 @@ mod golden;
 mod model;
 mod mutation;
 mod packages;
+mod processes;
 mod schema;

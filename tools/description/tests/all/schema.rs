@@ -114,6 +114,8 @@ fn unknown_keys_and_wrong_types_are_not_valid() {
         ("[instance.a]\nlocked = 1", "1 is no \"boolean\""),
         ("[instance.a]\nplacement = { wit = 'b' }", "wit is unknown"),
         ("[instance.a]\narguments = { a = [] }", "arguments: a: [] is no"),
+        ("[instance.a]\nprocesses = { space = 1 }", "processes: space is unknown"),
+        ("[package.a]\nprocesses = {}", "package: a: processes is unknown"),
         ("[instance.a.exports.b]\nlongest_call = '10'", "longest_call: \"10\" is not"),
         ("[template.a]\nmemory = true", "template: a: memory: true is no"),
         ("[package.a]\nmemory = true", "package: a: memory: true is no"),

@@ -14,6 +14,8 @@ struct Two {
     tables: PageTables,
     roots: [Root; 2],
     page: u64,
+    /// Of the first.
+    processes: Option<Processes>,
 }
 
 fn two() -> Two {
@@ -21,7 +23,7 @@ fn two() -> Two {
     let mut tables = PageTables::new(&mut memory, 64);
     let roots = [Root(tables.take(1).unwrap()), Root(tables.take(1).unwrap())];
     let page = memory.pages(1);
-    Two { memory, tables, roots, page }
+    Two { memory, tables, roots, page, processes: None }
 }
 
 impl Two {
@@ -38,6 +40,7 @@ impl Two {
             roles: (index == 1).then_some(Role::Scheduler).into_iter().collect(),
             other_place: (index == 0).then_some(OTHER_PLACE),
             passes: (index == 1).then_some(SECTIONS / SECTION_STRIDE).into_iter().collect(),
+            processes: (index == 0).then(|| self.processes.clone()).flatten(),
         };
         let domains = [domain(0), domain(1)];
         check(&mut self.memory, &domains)
@@ -204,4 +207,65 @@ fn log_and_devices_are_in_both_places_of_one_that_moves() {
     }
     let error = mapped(0, IMAGE_OFFSET, OTHER_PLACE + IMAGE_OFFSET).unwrap_err();
     assert!(error.contains("of the kernel domain"), "{error}");
+}
+
+/// The first is a server of processes, with one root and a page more in its pool. `changed`: what is wrong.
+fn server(changed: impl FnOnce(&mut Two, u64)) -> Result<(), String> {
+    let mut two = two();
+    let pool = two.tables.take(2).unwrap();
+    let memory = two.memory.pages(1);
+    two.processes = Some(Processes {
+        status: 0,
+        roots: vec![pool],
+        pool: pool..pool + 2 * PAGE_SIZE,
+        memory: memory..memory + PAGE_SIZE,
+    });
+    two.map_at(0, PROCESSES, pool, GLOBAL | READ | WRITE);
+    let half = two.memory.at(two.roots[0].0 + 2048, 2048).to_vec();
+    two.memory.write(two.roots[1].0 + 2048, &half);
+    two.memory.write(pool + 2048, &half);
+    two.map_at(0, PROCESS_MEMORY + pool, pool, USER | READ);
+    two.map_at(0, PROCESS_MEMORY + memory, memory, USER | READ | WRITE);
+    changed(&mut two, pool);
+    two.check().map(drop)
+}
+
+impl Two {
+    fn map_at(&mut self, domain: usize, address: u64, page: u64, flags: u64) {
+        self.tables.map(&mut self.memory, self.roots[domain], address, page, flags).unwrap();
+    }
+}
+
+#[test]
+fn a_server_reaches_what_its_processes_have() {
+    assert_eq!(server(|_, _| ()), Ok(()));
+    type Change = fn(&mut Two, u64);
+    let wrong: [(Change, &str); 6] = [
+        (|two, pool| two.memory.store(pool, VALID), "has something already"),
+        (|two, pool| two.memory.store(pool + 4088, VALID), "has something already"),
+        (
+            |two, pool| {
+                two.map_at(
+                    0,
+                    PROCESS_MEMORY + pool + PAGE_SIZE,
+                    pool + PAGE_SIZE,
+                    USER | READ | WRITE,
+                )
+            },
+            "not of its role",
+        ),
+        (|two, pool| two.map_at(0, region(RegionId(1)), pool, USER | READ), "and in `one`"),
+        (|two, pool| two.map_at(1, PROCESS_MEMORY + pool, pool, USER | READ), "`two` at"),
+        (
+            |two, _| {
+                let memory = two.processes.as_ref().unwrap().memory.start;
+                two.map_at(1, region(RegionId(2)), memory, USER | READ);
+            },
+            "is of processes of",
+        ),
+    ];
+    for (number, (change, message)) in wrong.into_iter().enumerate() {
+        let error = server(change).unwrap_err();
+        assert!(error.contains(message), "{number}: {error}");
+    }
 }

@@ -1,7 +1,7 @@
 //! The kernel's half of the address space: the nucleus, what it trusts, and its parameters.
 
 use super::upcalls::Upcalls;
-use super::{Layout, pages};
+use super::{Layout, pages, processes};
 use crate::memory::*;
 use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
@@ -70,6 +70,8 @@ pub(super) struct Areas {
     pub semaphores: Area,
     /// Empty if the system does not count.
     pub counters: Area,
+    /// Empty if nobody runs processes.
+    pub processes: Area,
     /// Threads, domains, activations, semaphores, and portal code, are mapped in large pages.
     large: bool,
 }
@@ -87,6 +89,7 @@ impl Areas {
         memory.write(nucleus_area.physical, &nucleus.bytes);
         let counters = if system.counting { COUNTER_PAGES * PAGE_SIZE } else { 0 };
         let counters = Area::new(memory, COUNTERS, counters);
+        let processes = Area::new(memory, PROCESSES, processes::area(system, tables));
         let stacks = |instance: &Instance| u64::from(instance.stacks.count) + 1;
         let activations = system.described().iter().map(stacks).sum::<u64>()
             + system.children() * u64::from(ACTIVATIONS_EACH)
@@ -118,7 +121,19 @@ impl Areas {
         };
         let [threads, domains, activations, semaphores] = areas;
         let nucleus = nucleus_area;
-        (Areas { nucleus, threads, domains, activations, semaphores, counters, large }, code)
+        (
+            Areas {
+                nucleus,
+                threads,
+                domains,
+                activations,
+                semaphores,
+                counters,
+                processes,
+                large,
+            },
+            code,
+        )
     }
 }
 
@@ -150,8 +165,9 @@ impl Layout<'_> {
             let (address, physical) = (area.address - before, area.physical - before);
             self.map_kernel_range(address, physical, size, rights)?;
         }
-        let Area { address, physical, size } = counters;
-        self.map_kernel_range(address, physical, size, READ | WRITE)?;
+        for Area { address, physical, size } in [counters, self.areas.processes] {
+            self.map_kernel_range(address, physical, size, READ | WRITE)?;
+        }
         if let Some(finisher) = self.finisher() {
             self.map_kernel_range(FINISHER, finisher, PAGE_SIZE, READ | WRITE)?;
         }
@@ -198,10 +214,12 @@ impl Layout<'_> {
         let size = (PAGE_SIZE - KERNEL_ENTRIES) as usize;
         let kernel = self.memory.at(self.kernel_root.0 + KERNEL_ENTRIES, size).to_vec();
         let placed = self.placed.iter().map(|placed| placed.root.0);
-        let roots: Vec<u64> = placed.chain(self.loadable_roots()).collect();
+        let roots: Vec<u64> =
+            placed.chain(self.loadable_roots()).chain(self.process_roots()).collect();
         for root in roots {
             self.memory.write(root + KERNEL_ENTRIES, &kernel);
         }
+        self.link_status_pages();
     }
 
     /// No semaphore exists before the scheduler makes it.

@@ -194,7 +194,7 @@ impl Layout<'_> {
         let clients = self.write_clients();
         self.write_shelf();
         // No memory is taken after this: free memory begins here.
-        let free = Range { start: self.memory.end(), end: self.system.board.memory_end() };
+        let free = Range { start: self.memory.end(), end: self.managed_end() };
         self.map_roles(sections, (physical, size), clients)?;
         self.record_physical = physical;
         header.size = size;

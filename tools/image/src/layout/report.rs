@@ -40,8 +40,9 @@ impl Layout<'_> {
         let portal_code = self.code.extent().1 + self.areas.counters.size;
         Room {
             image: self.image_size(),
-            own: self.image_size() - (placed - shared),
+            own: self.image_size() - (placed - shared) + self.process_room(),
             shared,
+            processes: self.process_room(),
             // The pool of page tables is behind all this.
             nucleus: self.tables.physical - self.areas.nucleus.physical - portal_code,
             portal_code,

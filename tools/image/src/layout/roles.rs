@@ -101,13 +101,19 @@ impl Layout<'_> {
         // All memory that the nucleus trusts lies before it.
         let start = pool.0 + pool.1;
         let board = &self.system.board;
-        let end = board.memory_end();
+        let end = self.managed_end();
         want(Role::Memory, "memory", ROLE_MEMORY + start, (start, end - start), true);
         for role in [Role::ShelfKeeper, Role::Loader].into_iter().filter(|_| self.shelf.1 > 0) {
             want(role, "shelf", ROLE_SHELF, self.shelf, false);
         }
         if board.memory.kept != 0 {
-            want(Role::Supervisor, "kept", ROLE_KEPT, (end, board.memory.kept), true);
+            want(
+                Role::Supervisor,
+                "kept",
+                ROLE_KEPT,
+                (board.memory_end(), board.memory.kept),
+                true,
+            );
         }
         all
     }

@@ -233,6 +233,7 @@ impl Layout<'_> {
         page.portal_manager = self.import_of(index, Role::Portals, "Portals");
         page.threads = self.import_of(index, Role::Scheduler, "Threads");
         page.thread_limit = (*own.threads).into();
+        page.processes = self.processes_given(index);
         page.log_words = self.logs.each[index].size / 8;
         page.name = descriptor::name(&own.name);
         page.time_base = self.system.board.time_base;

@@ -4,7 +4,6 @@
 use super::{Error, Layout};
 use cairn_abi::arch::trap::{ACCESS_FAULTS, ILLEGAL, slots};
 use cairn_abi::domain::upcall_entry;
-use cairn_abi::record::FLOAT_OFF;
 use cairn_abi::upcall::Upcall;
 use cairn_loader::Interface;
 use cairn_portal::{Crossing, End, Trust, generate};
@@ -57,7 +56,7 @@ impl Layout<'_> {
                     self.memory.store(table.wrapping_add_signed(upcall_entry(*slot)), code);
                 }
             }
-            if self.float(index) != FLOAT_OFF {
+            if self.row(index).has_float() {
                 let code = self.nucleus.symbol("float_first_use")?;
                 self.memory.store(table.wrapping_add_signed(upcall_entry(ILLEGAL)), code);
             }

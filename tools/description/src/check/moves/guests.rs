@@ -35,6 +35,14 @@ pub(super) fn obstacle(system: &System, index: usize, host: usize) -> Option<Obs
             format!("`{}` moves itself", with.name),
         );
     }
+    if let Some(processes) = &with.processes {
+        return because(
+            "an instance without processes: who runs some shares its page table with nobody",
+            ANOTHER,
+            &processes.place,
+            format!("`{}` runs processes", with.name),
+        );
+    }
     if let Some(fellow) = system.fellows(host).find(|fellow| *fellow != host) {
         let fellow = &system.instances[fellow];
         return because(
