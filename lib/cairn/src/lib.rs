@@ -57,6 +57,7 @@ mod machine {
     pub mod measure;
     pub(crate) mod panic;
     pub mod privileged;
+    pub mod process;
 }
 #[cfg(target_os = "none")]
 pub use machine::*;

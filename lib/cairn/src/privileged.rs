@@ -1,5 +1,5 @@
 //! The privileged short-circuit portals, for the components that they are granted to; in other components they answer
-//! [`Error::NoPortal`].
+//! [`Error::NoPortal`]; a server of processes has others at their indexes ([`crate::process`]).
 
 use crate::call::raw;
 use crate::{DomainId, Error};
@@ -9,7 +9,7 @@ use cairn_abi::privileged::*;
 pub use crate::arch::call::set_timer;
 pub use crate::arch::leave::{reply, switch};
 
-fn done(reply: Reply) -> Result<(), Error> {
+pub(crate) fn done(reply: Reply) -> Result<(), Error> {
     match reply.status {
         0 => Ok(()),
         status => Err(Error::from_status(status)),

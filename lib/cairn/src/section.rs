@@ -3,6 +3,7 @@
 
 use crate::environment::startup;
 use crate::registers::Registers;
+use crate::window::{copy_in, copy_out};
 use cairn_abi::address::{
     DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE, ROLE_RECORD, SECTION_STRIDE, kernel_view,
 };
@@ -154,6 +155,21 @@ impl Section {
         assert!(self.writable, "the section is read-only");
         // SAFETY: mapped and writable, checked above.
         unsafe { ((self.address + offset) as *mut u8).write_volatile(byte) }
+    }
+
+    /// Copies from an offset on into `bytes`; panics outside the section. What others write meanwhile comes along or not.
+    #[track_caller]
+    pub fn read(&self, offset: usize, bytes: &mut [u8]) {
+        let part = self.part(offset, bytes.len());
+        copy_in(part.address, bytes).expect("a section is there for good");
+    }
+
+    /// Copies `bytes` to an offset on; panics outside the section or if it is read-only.
+    #[track_caller]
+    pub fn write(&self, offset: usize, bytes: &[u8]) {
+        let part = self.part(offset, bytes.len());
+        assert!(self.writable, "the section is read-only");
+        copy_out(part.address, bytes).expect("a section is there for good");
     }
 
     /// Zeroes a range, whole words; panics outside the section or if it is read-only.

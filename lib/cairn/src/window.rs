@@ -6,7 +6,7 @@
 
 mod memory;
 
-pub(crate) use memory::copy_between;
+pub(crate) use memory::{copy_between, copy_in, copy_out};
 
 use crate::Error;
 use crate::section::Section;

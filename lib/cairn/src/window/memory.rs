@@ -18,16 +18,16 @@ unsafe fn copy(to: usize, from: usize, length: usize) -> usize {
     length
 }
 
-/// Copies from `source` on into `target`; how many bytes. `source` must lie in a window that is open.
-pub(super) fn copy_in(source: usize, target: &mut [u8]) -> Result<usize, Error> {
+/// Copies from `source` on into `target`; how many bytes. `source` must lie in a window that is open, or in a section.
+pub(crate) fn copy_in(source: usize, target: &mut [u8]) -> Result<usize, Error> {
     // SAFETY: the window covers as many bytes as `target` has, and is not the component's own memory.
     whole(target.len(), unsafe {
         copy(target.as_mut_ptr().expose_provenance(), source, target.len())
     })
 }
 
-/// Copies `source` to `target` on; how many bytes. `target` must lie in a writable window that is open.
-pub(super) fn copy_out(target: usize, source: &[u8]) -> Result<usize, Error> {
+/// Copies `source` to `target` on; how many bytes. `target` must lie in a writable window that is open, or in a writable section.
+pub(crate) fn copy_out(target: usize, source: &[u8]) -> Result<usize, Error> {
     // SAFETY: the window covers as many bytes as `source` has, is writable, and is not the component's own memory.
     whole(source.len(), unsafe { copy(target, source.as_ptr().expose_provenance(), source.len()) })
 }

@@ -11,6 +11,7 @@ pub(crate) mod leave;
 pub(crate) mod measure;
 pub(crate) mod needs;
 mod preserved;
+pub(crate) mod process;
 pub(crate) mod ready;
 pub(crate) mod start;
 pub(crate) mod succession;
