@@ -15,6 +15,8 @@ use cairn_abi::process::{CLEARED, Given, TABLES_MAXIMUM};
 
 /// Runs of a table.
 const RUNS: u64 = PAGE_SIZE / CLEARED;
+/// Words of a bit for each table.
+const USED: usize = 3 * TABLES_MAXIMUM as usize / 64;
 /// Entries of a table, as a number of numbers.
 const EACH: u64 = ENTRIES as u64;
 
@@ -61,7 +63,7 @@ pub struct Tables {
     given: Given,
     pool: Section,
     memory: Section,
-    used: [u64; 3 * TABLES_MAXIMUM as usize / 64],
+    used: [u64; USED],
 }
 
 impl Tables {
@@ -72,7 +74,7 @@ impl Tables {
         let address = (PROCESS_MEMORY + given.tables) as usize;
         // SAFETY: the host tool maps it here for good, to be read.
         let pool = unsafe { Section::new(address, given.pool.size() as usize, false) };
-        let tables = Tables { given, pool, memory: memory()?, used: [0; _] };
+        let tables = Tables { given, pool, memory: memory()?, used: [0; USED] };
         (0..given.pool.tables()).for_each(|table| tables.clear(table));
         for space in 0..given.pool.spaces {
             // Of a life before.
