@@ -11,6 +11,7 @@
 //! what it was checked for.
 
 use crate::address::PAGE_SIZE;
+use crate::domain::DOMAINS_MAXIMUM;
 use crate::float::{FLOAT_CELL, FLOAT_WORDS};
 use crate::thread::{FRAME_HEADER, FRAME_SCRATCH, TRAP_FRAME};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -60,6 +61,8 @@ const _: () = assert!(PROCESS_FRAME < FRAME_HEADER + 16);
 
 /// Most address spaces, directories or leaves of a server. Spaces have address-space identifiers behind those of all domains.
 pub const TABLES_MAXIMUM: u64 = 4096;
+/// The first address-space identifier of a process: those before are domains'.
+pub const FIRST_IDENTIFIER: u64 = DOMAINS_MAXIMUM as u64;
 /// Bytes that [`PORTAL_PROCESS_CLEAR`](crate::privileged::PORTAL_PROCESS_CLEAR) clears.
 pub const CLEARED: u64 = 512;
 

@@ -3,10 +3,7 @@
 use super::resources::check_sum;
 use crate::model::System;
 use crate::report::{Error, Report};
-use cairn_abi::identifier::INSTANCES_MAXIMUM;
-
-/// Address-space identifiers below this are those of domains.
-const IDENTIFIERS_OF_DOMAINS: u64 = INSTANCES_MAXIMUM as u64;
+use cairn_abi::process::FIRST_IDENTIFIER;
 
 pub(super) fn check(system: &System, report: &mut Report) {
     for index in 0..system.instances.len() {
@@ -60,7 +57,7 @@ fn check_identifiers(system: &System, report: &mut Report) {
     if bits == 0 {
         return;
     }
-    let limit = (1u64 << bits).saturating_sub(IDENTIFIERS_OF_DOMAINS);
+    let limit = (1u64 << bits).saturating_sub(FIRST_IDENTIFIER);
     let processes = system.instances.iter().filter_map(|instance| instance.processes.as_ref());
     let parts = processes.map(|processes| (u64::from(processes.spaces), &processes.place));
     check_sum(parts, limit, report, |place, total| {
@@ -72,7 +69,7 @@ fn check_identifiers(system: &System, report: &mut Report) {
             ),
             format!(
                 "expected `spaces` of at most {limit} in all, found {total}: `asid_bits = {bits}` gives {} identifiers, and the first \
-                 {IDENTIFIERS_OF_DOMAINS} are for domains",
+                 {FIRST_IDENTIFIER} are for domains",
                 1u64 << bits
             ),
             "lower `spaces`, choose a board with more, or write `asid_bits = 0` in its description: then all have one identifier, \

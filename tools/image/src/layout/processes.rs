@@ -16,9 +16,6 @@ use cairn_description::System;
 use cairn_description::model::Processes;
 use cairn_portal::{ProcessPortal, ProcessServer, generate};
 
-/// The first address-space identifier of a process: behind those of all domains.
-const FIRST_IDENTIFIER: u64 = DOMAINS_MAXIMUM as u64;
-
 /// A server, as it is laid out.
 pub(super) struct Server {
     /// The instance.
