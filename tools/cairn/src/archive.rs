@@ -205,6 +205,7 @@ mod tests {
             identifier,
             description: "[system]\n".to_owned(),
             components: BTreeSet::new(),
+            packages: Vec::new(),
             nucleus: folder.join("nucleus"),
             machine: Machine::Hardware(String::new()),
             symbols: vec![

@@ -44,6 +44,7 @@ pub fn of(image: &BuiltImage) -> Result<String> {
             bill.add_in_rust(&paths::component(folder))?
         });
     }
+    roots.extend(image.packages.iter().map(|package| bill.add_fetched(package)));
     let name = image.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let file = image.file.file_name().unwrap_or_default();
     let of_image = hash(image.file.parent().unwrap_or(Path::new(".")), Path::new(file))?;
@@ -98,6 +99,16 @@ impl Bill {
             self.uses.entry(called).or_default().extend(used.into_iter().chain([library.clone()]));
         }
         Ok(called(own))
+    }
+
+    /// Adds a package of Debian's of which a section has files.
+    fn add_fetched(&mut self, [package, version, architecture]: &[String; 3]) -> String {
+        let called = format!("pkg:deb/debian/{package}@{version}?arch={architecture}");
+        let part = json!({
+            "type": "application", "bom-ref": called, "name": package, "version": version, "purl": called,
+        });
+        self.parts.insert(called.clone(), part);
+        called
     }
 
     /// Adds the library that all in Rust is compiled with.

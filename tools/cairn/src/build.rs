@@ -1,9 +1,10 @@
 //! From a system's name to an image that boots.
 
 use crate::alternatives;
-use crate::c_component;
+use crate::c_component::{self, Unavailable};
 use crate::cargo::{self, Purpose};
 use crate::components::{self, Components};
+use crate::contents;
 use crate::machine::Machine;
 use crate::placements::Placements;
 use crate::{float, paths, unsafe_code};
@@ -30,6 +31,8 @@ pub struct BuiltImage {
     pub description: String,
     /// The folders of its components, as a description calls them.
     pub components: BTreeSet<String>,
+    /// Debian's packages of which its sections have files: name, version, architecture.
+    pub packages: Vec<[String; 3]>,
     /// The nucleus, for its size.
     pub nucleus: PathBuf,
     /// What it boots on.
@@ -81,8 +84,8 @@ pub struct Parts {
     components: Arc<Components>,
 }
 
-/// What a system needs of Debian's sources and cannot have, as without a network: then it cannot be built here.
-pub fn unavailable(system: &str) -> Result<Option<c_component::Unavailable>> {
+/// What a system needs of Debian and cannot have, as without a network: then it cannot be built here.
+pub fn unavailable(system: &str) -> Result<Option<Unavailable>> {
     let system = cairn_description::load_from(&paths::files(), system, None)
         .map_err(|report| anyhow!("{report}"))?;
     let folders = system.instances.iter().map(|instance| &instance.folder);
@@ -91,7 +94,7 @@ pub fn unavailable(system: &str) -> Result<Option<c_component::Unavailable>> {
             return Ok(Some(missing));
         }
     }
-    Ok(None)
+    contents::unavailable(&system)
 }
 
 /// Refuses a call of a portal that no library of Cairn's made, where the source cannot have made it. The layout would not
@@ -362,6 +365,7 @@ pub fn image(parts: Parts, variant: Option<&str>) -> Result<BuiltImage> {
         identifier: image.identifier,
         description: system.name.place.source().text().to_owned(),
         components: parts.components.keys().cloned().collect(),
+        packages: contents::fetched(system)?,
         nucleus: nucleus_file,
         machine,
         symbols,
@@ -397,7 +401,9 @@ pub fn nucleus() -> Result<(Nucleus, PathBuf)> {
 pub fn lay_out_with(parts: &Parts, nucleus: &Nucleus) -> Result<Image> {
     let system = &parts.system;
     let shelf = shelf(parts, &parts.packaged())?;
-    let image = cairn_image::layout(system, &parts.connected, &parts.components(), nucleus, &shelf)
+    let contents = contents::of(system)?;
+    let given = (&*shelf, &*contents);
+    let image = cairn_image::layout(system, &parts.connected, &parts.components(), nucleus, given)
         .map_err(|error| match error {
             cairn_image::Error::Description(report) => anyhow!("{report}"),
             cairn_image::Error::System(error) => {

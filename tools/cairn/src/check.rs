@@ -60,8 +60,11 @@ pub fn check(
     let components: Vec<&Component> = components.iter().collect();
     let packaged: Vec<&Component> = packaged.iter().collect();
     let (system, connected) = (&parts.system, &parts.connected);
+    // Where they lie and how large they are is in the description: what is in them makes no difference here.
+    let contents = [];
     let is_good = shelf(&parts, &packaged).is_ok_and(|shelf| {
-        cairn_image::layout(system, connected, &components, &nucleus, &shelf).is_ok()
+        let given = (&*shelf, &contents[..]);
+        cairn_image::layout(system, connected, &components, &nucleus, given).is_ok()
     });
     if !is_good {
         lay_out_with(&Parts::varied(described, board, placements, settings)?, &nucleus)?;

@@ -15,6 +15,7 @@ pub mod c_component;
 pub mod cargo;
 pub mod check;
 pub mod components;
+pub mod contents;
 pub mod core_file;
 pub mod counts;
 pub mod cycle_trace;

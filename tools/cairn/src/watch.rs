@@ -88,7 +88,32 @@ fn times(folders: &BTreeSet<PathBuf>) -> Times {
             }
         }
     }
+    let descriptions =
+        times.keys().filter(|file| file.extension().is_some_and(|end| end == "toml"));
+    let contents: Vec<PathBuf> = descriptions.flat_map(|file| contents(file)).collect();
+    contents.into_iter().for_each(|content| add(&mut times, content));
     times
+}
+
+/// What the sections of a description begin with, whatever its files are called.
+fn contents(file: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(file).ok().filter(|text| text.contains("[section."));
+    let table = text.and_then(|text| text.parse::<toml::Table>().ok());
+    let sections = table.as_ref().and_then(|table| table.get("section")?.as_table());
+    let paths = sections.into_iter().flatten();
+    let paths = paths.filter_map(|(_, section)| section.get("content")?.as_str());
+    let folder = file.parent().unwrap_or(Path::new("."));
+    paths.map(|path| folder.join(path)).collect()
+}
+
+/// Adds a file, or all that is in a folder.
+fn add(times: &mut Times, path: PathBuf) {
+    let Ok(data) = path.symlink_metadata() else { return };
+    if data.is_dir() {
+        let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+        entries.for_each(|entry| add(times, entry.path()));
+    }
+    times.extend(data.modified().ok().map(|time| (path, time)));
 }
 
 fn is_written(path: &Path) -> bool {
@@ -174,6 +199,17 @@ mod tests {
             assert_eq!(change(file), None, "{file}");
         }
         assert_eq!(change("one.rs"), Some(folder.join("one.rs")));
+        change("system.toml");
+        fs::create_dir_all(folder.join("root/inner")).unwrap();
+        let text = "[section.root]\ncontent = \"root\"\n[section.one]\ncontent = \"picture.svg\"\n";
+        fs::write(folder.join("system.toml"), text).unwrap();
+        before = times(&folders);
+        for file in ["root/inner/.any", "picture.svg"] {
+            fs::write(folder.join(file), "changed").unwrap();
+            let now = times(&folders);
+            assert!(changed(&before, &now).is_some(), "{file}");
+            before = now;
+        }
         fs::remove_file(folder.join("one.rs")).unwrap();
         assert_eq!(changed(&before, &times(&folders)), Some(folder.join("one.rs")));
         fs::remove_dir_all(folder).unwrap();

@@ -83,6 +83,10 @@ impl Files for Moved {
         names
     }
 
+    fn content_size(&self, path: &str) -> io::Result<Option<u64>> {
+        self.disk.content_size(path)
+    }
+
     fn is_component(&self, folder: &str) -> bool {
         self.disk.is_component(folder)
     }

@@ -98,6 +98,10 @@ impl Files for WithSystem {
     fn list(&self, folder: &str) -> Vec<String> {
         self.disk.list(folder)
     }
+    fn content_size(&self, path: &str) -> io::Result<Option<u64>> {
+        self.disk.content_size(path)
+    }
+
     fn is_component(&self, folder: &str) -> bool {
         self.disk.is_component(folder)
     }

@@ -153,10 +153,13 @@ pub(crate) struct StacksDraft {
     pub per_client: Option<Located<u32>>,
 }
 
-/// A section, and whose export provides it with pages.
+/// A section, what it begins with, and whose export provides it with pages.
 pub(crate) struct SectionDraft {
     pub name: Located<String>,
-    pub size: Located<u64>,
+    /// `None`: that of its content.
+    pub size: Option<Located<u64>>,
+    /// As it is written.
+    pub content: Option<Located<String>>,
     pub pager: Option<(Located<String>, Located<String>)>,
 }
 
@@ -354,15 +357,29 @@ fn read_section(value: &Value<'_>, report: &mut Report) -> Option<SectionDraft> 
     let name = value.key_name(NameKind::Plain, "a section", "log", report);
     let mut table = value.table(format!("the section `{}`", value.name), report)?;
     copies(&mut table, report);
-    let size = table
-        .require("size", "size = \"64K\"", report)
-        .and_then(|value| value.size(PAGE_SIZE..=SECTION_MAXIMUM, PAGE_SIZE, report));
+    let content = match table.take("content") {
+        Some(value) => value.text("files/greeting.txt", report).map(Some),
+        None => Some(None),
+    };
+    let size = match content {
+        Some(None) => table.require("size", "size = \"64K\"", report),
+        _ => table.take("size"),
+    };
+    let size = match size {
+        Some(value) => value.size(PAGE_SIZE..=SECTION_MAXIMUM, PAGE_SIZE, report).map(Some),
+        None => Some(None),
+    };
     let pager = match table.take("pager") {
         Some(value) => connections::read_target(&value, report).map(Some),
         None => Some(None),
     };
     table.finish(report);
-    Some(SectionDraft { name: name?, size: size?, pager: pager? })
+    let (content, size) = (content?, size?);
+    // A missing size has been reported.
+    if content.is_none() && size.is_none() {
+        return None;
+    }
+    Some(SectionDraft { name: name?, size, content, pager: pager? })
 }
 
 /// How many copies there are: they have been made, and the key is not there any more.

@@ -203,12 +203,22 @@ fn extended_path(file: &str, name: &str) -> String {
     if !name.starts_with('.') {
         return format!("systems/{path}");
     }
+    beside(file, &path)
+}
+
+/// The path of what a file calls so from its own folder.
+pub(crate) fn beside(file: &str, path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned();
+    }
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();
     for part in path.split('/') {
         match part {
-            "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            "." | "" => {}
+            ".." if parts.last().is_some_and(|last| *last != ".." && !last.is_empty()) => {
+                parts.pop();
+            }
             part => parts.push(part),
         }
     }

@@ -1,5 +1,6 @@
 //! Where descriptions come from: a folder, or a test's memory.
 
+use crate::content;
 use std::io;
 use std::path::PathBuf;
 
@@ -11,6 +12,8 @@ pub trait Files {
     fn list(&self, folder: &str) -> Vec<String>;
     /// Whether the folder holds a component: `Cargo.toml`, or `component.toml` if it is in C.
     fn is_component(&self, folder: &str) -> bool;
+    /// How many bytes a section begins with whose content is at a path ([`content`]); `None`: it is not known before something is fetched.
+    fn content_size(&self, path: &str) -> io::Result<Option<u64>>;
     /// Whether a file is not the project's own, but Cairn's.
     fn is_foreign(&self, _path: &str) -> bool {
         false
@@ -46,13 +49,17 @@ impl Disk {
         };
         self.roots.iter().map(|root| root.join(folder)).find(is_one)
     }
+
+    /// Where a file or folder is, or would be.
+    pub fn place(&self, path: &str) -> PathBuf {
+        let mut places = self.roots.iter().map(|root| root.join(path));
+        places.find(|place| place.exists()).unwrap_or_else(|| self.roots[0].join(path))
+    }
 }
 
 impl Files for Disk {
     fn read(&self, path: &str) -> io::Result<String> {
-        let mut files = self.roots.iter().map(|root| root.join(path));
-        let file = files.find(|file| file.exists()).unwrap_or_else(|| self.roots[0].join(path));
-        std::fs::read_to_string(file)
+        std::fs::read_to_string(self.place(path))
     }
 
     fn list(&self, folder: &str) -> Vec<String> {
@@ -68,6 +75,10 @@ impl Files for Disk {
 
     fn is_component(&self, folder: &str) -> bool {
         self.component(folder).is_some()
+    }
+
+    fn content_size(&self, path: &str) -> io::Result<Option<u64>> {
+        content::size(&self.place(path))
     }
 
     fn is_foreign(&self, path: &str) -> bool {

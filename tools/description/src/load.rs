@@ -80,7 +80,7 @@ pub fn load_packing(
     let Some(board) = board else {
         return Err(failed(report));
     };
-    let Some(mut system) = resolve::resolve(draft, &folders, board, &mut report) else {
+    let Some(mut system) = resolve::resolve(draft, files, &folders, board, &mut report) else {
         offered::name_parts(files, &mut report);
         return Err(failed(report));
     };

@@ -405,6 +405,8 @@ pub struct Section {
     pub name: Located<String>,
     /// Bytes.
     pub size: Located<u64>,
+    /// The path, from the root, of what it begins with ([`crate::content`]); behind that are zeros.
+    pub content: Option<Located<String>>,
     /// Who provides it with pages, when they are missed; else they are there from the start.
     pub pager: Option<Pager>,
 }

@@ -5,6 +5,7 @@ use crate::copies::ranges;
 use crate::devices;
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
 use crate::fellows;
+use crate::files::Files;
 use crate::groups::Groups;
 use crate::model::{
     Connection, Export, Instance, Open, Placement, Restart, Role, Roles, Section, SectionUse,
@@ -17,6 +18,7 @@ use crate::package::{self, EVERYONE};
 use crate::pagers;
 use crate::place::Located;
 use crate::report::{Error, Report};
+use crate::sections;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, InstanceId, RegionId};
 use std::collections::HashMap;
@@ -32,6 +34,7 @@ const STACK_DEFAULT: u64 = 4 * PAGE_SIZE;
 /// were found.
 pub(crate) fn resolve(
     draft: Draft,
+    files: &dyn Files,
     folders: &HashMap<String, String>,
     mut board: Board,
     report: &mut Report,
@@ -42,11 +45,8 @@ pub(crate) fn resolve(
     let tables: Vec<String> =
         draft.instances.iter().map(|instance| instance.table.clone()).collect();
     let roles = resolve_roles(&draft.roles, &names, report)?;
-    let (mut sections, pagers): (Vec<Section>, Vec<_>) = draft
-        .sections
-        .into_iter()
-        .map(|draft| (Section { name: draft.name, size: draft.size, pager: None }, draft.pager))
-        .unzip();
+    let (mut sections, pagers): (Vec<Section>, Vec<_>) =
+        draft.sections.into_iter().map(|draft| sections::resolve(draft, files, report)).unzip();
     let groups = Groups::new(draft.stack_groups);
     let mut resolver = Resolver { folders, sections: &sections, log: draft.log, groups };
     let mut instances = Vec::new();

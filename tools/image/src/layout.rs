@@ -121,6 +121,8 @@ struct Layout<'a> {
     /// The same of the shelf, and its bytes.
     shelf: (u64, u64),
     shelf_content: &'a [u8],
+    /// What each section begins with.
+    contents: &'a [Vec<u8>],
 }
 
 /// The first numbers that are not given out.
@@ -153,14 +155,19 @@ fn pages(bytes: u64) -> u64 {
 }
 
 /// Lays a system out. `components` are the files of its instances' components, in order, and `shelf` has its packages
-/// ([`crate::shelf()`]).
+/// ([`crate::shelf()`]), `contents` what the system's sections begin with, in order.
 pub fn layout(
     system: &System,
     connected: &Connected,
     components: &[&Component],
     nucleus: &Nucleus,
-    shelf: &[u8],
+    (shelf, contents): (&[u8], &[Vec<u8>]),
 ) -> Result<Image, Error> {
+    for (section, content) in system.sections.iter().zip(contents) {
+        if let Some(error) = section.too_small(content.len() as u64) {
+            return Err(error.into());
+        }
+    }
     // Portal code, and page tables in one pool, lie before the rest: how much they are is known when all is
     // connected and mapped.
     let spare = kernel::spare_page_tables(system);
@@ -170,6 +177,7 @@ pub fn layout(
     loop {
         let mut layout = Layout::new(system, connected, components, nucleus, (count, code_pages))?;
         layout.shelf_content = shelf;
+        layout.contents = contents;
         let laid_out = layout.lay_out();
         let left = count - layout.tables.used;
         let wanted = (layout.code.pages() + spare_code).min(kernel::PORTAL_CODE_MOST);
@@ -241,6 +249,7 @@ impl<'a> Layout<'a> {
             record_physical: 0,
             shelf: (0, 0),
             shelf_content: &[],
+            contents: &[],
         })
     }
 

@@ -131,6 +131,8 @@ pub struct Report {
     pub page_tables: u64,
     /// Bytes of the shelf.
     pub shelf: u64,
+    /// Sections with a content: their names, where that is from, and its bytes.
+    pub contents: Vec<(String, String, u64)>,
     /// Entries of the board's TLB, if it says so.
     pub tlb: Option<Capacity>,
     /// The instances.
@@ -240,6 +242,13 @@ impl fmt::Display for Report {
         writeln!(formatter, "{}", InstanceReport::total(&self.instances).row("", width))?;
         for shared in &self.shared {
             writeln!(formatter, "shared {shared}")?;
+        }
+        for (section, from, bytes) in &self.contents {
+            writeln!(
+                formatter,
+                "the section {section} begins with {} KiB of {from}",
+                kibibytes(*bytes)
+            )?;
         }
         let calling = self.instances.iter().filter(|instance| instance.own_calls > 0);
         lines(formatter, calling.map(|instance| {
@@ -351,6 +360,7 @@ mod tests {
             tlb: None,
             page_tables: 0,
             shelf: 0,
+            contents: vec![("root".into(), "tests/one/root".into(), 10240)],
             instances: [instance("one", 8192, 65536), instance("two", 4096, 4096)]
                 .into_iter()
                 .chain((1..=60).map(|copy| instance(&format!("copy-{copy}"), 4096, 8192)))
@@ -404,6 +414,10 @@ mod tests {
         assert!(text.contains(confined), "{text}");
         assert!(text.contains("\nin the kernel domain: inside\n"), "{text}");
         assert!(text.contains("\nin the kernel domain: wild, unsafe code accepted\n"), "{text}");
+        assert!(
+            text.contains("\nthe section root begins with 10.0 KiB of tests/one/root\n"),
+            "{text}"
+        );
         let copies = "\nin the kernel domain: copy-1; likewise copy-2, copy-3\n";
         assert!(text.contains(copies), "{text}");
         assert!(text.contains("\nin the pages of its devices, two reaches timer0\n"), "{text}");

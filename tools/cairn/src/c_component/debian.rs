@@ -29,15 +29,22 @@ pub struct Package {
     without: Vec<Spanned<String>>,
 }
 
-/// A package that cannot be fetched.
+/// What cannot be fetched.
 #[derive(Debug)]
 pub struct Unavailable {
-    package: String,
+    what: String,
+}
+
+impl Unavailable {
+    /// The name of what it is.
+    pub fn new(what: String) -> Unavailable {
+        Unavailable { what }
+    }
 }
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Debian's sources of `{}` cannot be fetched here", self.package)
+        write!(out, "{} cannot be fetched here", self.what)
     }
 }
 
@@ -73,8 +80,8 @@ impl Package {
     /// Why it cannot be had, if it cannot.
     pub fn unavailable(&self) -> Result<Option<Unavailable>> {
         let is_there = self.fetch()?.is_some();
-        let package = self.package.get_ref().clone();
-        Ok((!is_there).then_some(Unavailable { package }))
+        let what = format!("Debian's sources of `{}`", self.package.get_ref());
+        Ok((!is_there).then_some(Unavailable { what }))
     }
 
     /// The folder with the sources; `output` is the component's.

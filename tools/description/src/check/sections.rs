@@ -1,4 +1,4 @@
-//! Shared sections: somebody maps each, and somebody writes it.
+//! Shared sections: somebody maps each, and somebody writes it, or it has a content.
 
 use crate::model::{Access, System};
 use crate::report::{Error, Report};
@@ -42,12 +42,14 @@ pub(super) fn check(system: &System, report: &mut Report) {
                     section.name
                 ),
             ));
-        } else if uses().all(|section_use| *section_use.access == Access::Read) {
+        } else if section.content.is_none()
+            && uses().all(|section_use| *section_use.access == Access::Read)
+        {
             report.push(Error::new(
                 &section.name.place,
                 format!("nobody can write the section `{}`", section.name),
-                "expected an instance that maps it \"read-write\"",
-                "map it \"read-write\" where its data comes from",
+                "expected an instance that maps it \"read-write\", or `content`",
+                "map it \"read-write\" where its data comes from, or say with `content` what it has",
             ));
         }
     }

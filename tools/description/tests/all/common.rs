@@ -5,7 +5,9 @@ use cairn_abi::descriptor::{
     ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_KEYS,
     ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
 };
-use cairn_description::{Board, Connected, Files, Report, Source, System, connect, load_from};
+use cairn_description::{
+    Board, Connected, Files, Report, Source, System, connect, content, load_from,
+};
 use cairn_loader::interface_text::VariantText;
 use cairn_loader::{Argument, Descriptor, Export, Import, Interface, Method};
 use std::collections::BTreeMap;
@@ -90,6 +92,10 @@ impl Files for Tree {
         let mut names: Vec<String> = names.map(|name| name.expect("UTF-8")).collect();
         names.sort();
         names
+    }
+
+    fn content_size(&self, path: &str) -> io::Result<Option<u64>> {
+        content::size(&folder().join(path))
     }
 
     fn is_component(&self, path: &str) -> bool {

@@ -22,6 +22,10 @@ impl Files for Product {
         self.0.is_component(folder)
     }
 
+    fn content_size(&self, path: &str) -> io::Result<Option<u64>> {
+        self.0.content_size(path)
+    }
+
     fn is_foreign(&self, path: &str) -> bool {
         path != self.0.path
     }

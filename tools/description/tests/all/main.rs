@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod common;
+mod contents;
 mod format;
 mod golden;
 mod model;

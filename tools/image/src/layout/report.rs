@@ -110,6 +110,16 @@ impl Layout<'_> {
         beside
     }
 
+    /// Sections that begin with something.
+    fn contents(&self) -> Vec<(String, String, u64)> {
+        let sections = self.system.sections.iter().zip(self.contents);
+        let entry = |(section, bytes): (&cairn_description::model::Section, &Vec<u8>)| {
+            let from = section.content.as_ref()?;
+            Some((section.name.to_string(), from.to_string(), bytes.len() as u64))
+        };
+        sections.filter_map(entry).collect()
+    }
+
     pub(super) fn report(&self, shared: Shared) -> Report {
         let instances = self.instances().map(|index| self.instance_report(index)).collect();
         Report {
@@ -122,6 +132,7 @@ impl Layout<'_> {
             portal_code: self.code.next() - PORTAL_CODE,
             page_tables: self.tables.used * PAGE_SIZE,
             shelf: self.shelf.1,
+            contents: self.contents(),
             tlb: self.system.board.tlb.map(Capacity::from),
             instances,
             shared: shared.sharings,

@@ -133,6 +133,9 @@ impl Layout<'_> {
                         self.memory.align(LEAF_SPAN);
                     }
                     let physical = self.memory.pages(pages(size));
+                    if let Some(content) = self.contents.get(used.section) {
+                        self.memory.write(physical, content);
+                    }
                     self.record.set_section(used.section, physical);
                     physical
                 }

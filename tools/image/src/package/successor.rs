@@ -92,6 +92,10 @@ mod tests {
             self.0.list(folder)
         }
 
+        fn content_size(&self, path: &str) -> io::Result<Option<u64>> {
+            self.0.content_size(path)
+        }
+
         fn is_component(&self, folder: &str) -> bool {
             self.0.is_component(folder)
         }
