@@ -4,7 +4,7 @@ use crate::c_component::Unavailable;
 use crate::paths;
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
-use cairn_description::content::{self, Archive, MANIFEST};
+use cairn_description::content::{self, Archive, Format, MANIFEST};
 use cairn_description::model::Section;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -18,11 +18,32 @@ use toml::Spanned;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Manifest {
+    /// How the archive is written.
+    #[serde(default)]
+    format: Written,
     #[serde(default)]
     package: Vec<Package>,
     /// Symbolic links: where each target has some.
     #[serde(default)]
     links: BTreeMap<String, Vec<Spanned<String>>>,
+}
+
+/// By the words of a manifest.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Written {
+    #[default]
+    Tar,
+    Cpio,
+}
+
+impl Written {
+    fn format(self) -> Format {
+        match self {
+            Written::Tar => Format::Tar,
+            Written::Cpio => Format::Cpio,
+        }
+    }
 }
 
 /// A package, and which of its files go where.
@@ -143,7 +164,7 @@ fn bytes(section: &Section) -> Result<Vec<u8>> {
         let Some(source) = Source::read(&place)? else { return Ok(content::read(&place)?) };
         let mut archive = Archive::of(&place)?;
         source.add(&mut archive, Package::fetch)?;
-        Ok(archive.bytes()?)
+        Ok(archive.bytes(source.manifest.format.format())?)
     };
     read().with_context(|| format!("the content of the section `{}`", section.name))
 }
@@ -200,7 +221,7 @@ mod tests {
             let source = Source::read(&own)?.expect("there is one");
             let mut archive = Archive::of(&own)?;
             source.add(&mut archive, |_| Ok(is_there.then(|| package.clone())))?;
-            Ok(archive.bytes()?)
+            Ok(archive.bytes(source.manifest.format.format())?)
         };
         let bytes = bytes().map_err(|error| format!("{error:#}"));
         fs::remove_dir_all(folder).unwrap();

@@ -16,6 +16,15 @@ const MODE_KEPT: u32 = 0o7755;
 /// Longest path and target that a header has room for; more stands in front of it.
 const NAME_MAXIMUM: usize = 100;
 
+/// How an archive is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// ustar and pax.
+    Tar,
+    /// newc, which Linux unpacks as its first file system.
+    Cpio,
+}
+
 /// The entries of an archive.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
@@ -72,14 +81,59 @@ impl Archive {
         self.entries.insert(name.into(), Node::Link(target.into()));
     }
 
-    /// The archive, in the format ustar, with what that has no room for as pax says. Folders that no entry is stand in it all the same.
-    pub fn bytes(mut self) -> io::Result<Vec<u8>> {
+    /// Folders that no entry is stand in it all the same.
+    fn complete(&mut self) {
         let names: Vec<PathBuf> = self.entries.keys().cloned().collect();
         for parent in names.iter().flat_map(|name| name.ancestors().skip(1)) {
             if parent != Path::new("") {
                 self.entries.entry(parent.to_owned()).or_insert(Node::Folder(0o755));
             }
         }
+    }
+
+    /// The archive as [`Format`] says.
+    pub fn bytes(mut self, format: Format) -> io::Result<Vec<u8>> {
+        self.complete();
+        match format {
+            Format::Tar => self.tar(),
+            Format::Cpio => self.cpio(),
+        }
+    }
+
+    /// In the format `newc` of cpio: a header of hexadecimal numbers, the name, what is in it; each begins at a multiple of four (Linux,
+    /// `Documentation/driver-api/early-userspace/buffer-format.rst`).
+    fn cpio(&self) -> io::Result<Vec<u8>> {
+        const FILE: u32 = 0o100_000;
+        const FOLDER: u32 = 0o040_000;
+        const LINK: u32 = 0o120_000;
+        let mut bytes = Vec::new();
+        let mut entry = |number: usize, mode: u32, name: &[u8], content: &[u8]| {
+            let (links, size, name_size) = (1, content.len(), name.len() + 1);
+            bytes.extend_from_slice(b"070701");
+            for field in [number, mode as usize, 0, 0, links, 0, size, 0, 0, 0, 0, name_size, 0] {
+                bytes.extend_from_slice(format!("{field:08x}").as_bytes());
+            }
+            for part in [&[name, b"\0"].concat(), content] {
+                bytes.extend_from_slice(part);
+                bytes.resize(bytes.len().next_multiple_of(4), 0);
+            }
+        };
+        for (number, (name, node)) in self.entries.iter().enumerate() {
+            let name = name.as_os_str().as_encoded_bytes();
+            match node {
+                Node::Folder(mode) => entry(number + 1, FOLDER | mode, name, &[]),
+                Node::File(mode, from) => entry(number + 1, FILE | mode, name, &fs::read(from)?),
+                Node::Link(target) => {
+                    entry(number + 1, LINK | 0o777, name, target.as_os_str().as_encoded_bytes());
+                }
+            }
+        }
+        entry(0, 0, b"TRAILER!!!", &[]);
+        Ok(bytes)
+    }
+
+    /// In the format ustar, with what that has no room for as pax says.
+    fn tar(&self) -> io::Result<Vec<u8>> {
         let mut builder = Builder::new(Vec::new());
         for (name, node) in &self.entries {
             let (kind, mode, content, target) = match node {
@@ -128,7 +182,7 @@ pub fn is_complete(path: &Path) -> bool {
 
 /// The bytes of a file, or the archive of a folder.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if path.is_dir() { Archive::of(path)?.bytes() } else { fs::read(path) }
+    if path.is_dir() { Archive::of(path)?.bytes(Format::Tar) } else { fs::read(path) }
 }
 
 /// How many bytes that are; `None`: it is not known before what is missing is fetched.
@@ -137,7 +191,7 @@ pub fn size(path: &Path) -> io::Result<Option<u64>> {
         return Ok(Some(path.metadata()?.len()));
     }
     match is_complete(path) {
-        true => Ok(Some(Archive::of(path)?.bytes()?.len() as u64)),
+        true => Ok(Some(Archive::of(path)?.bytes(Format::Tar)?.len() as u64)),
         false => Ok(None),
     }
 }
@@ -214,7 +268,7 @@ mod tests {
         let mut archive = Archive::of(&folder).unwrap();
         archive.link("sbin/deep/three", "../../one");
         archive.add("one", &folder.join("two")).unwrap();
-        let bytes = archive.bytes().unwrap();
+        let bytes = archive.clone().bytes(Format::Tar).unwrap();
         let names: Vec<String> = tar::Archive::new(bytes.as_slice())
             .entries()
             .unwrap()
@@ -222,6 +276,19 @@ mod tests {
             .collect();
         assert_eq!(names, ["one", "sbin", "sbin/deep", "sbin/deep/three", "two"]);
         assert_eq!(bytes[512], b'2');
+        let bytes = archive.bytes(Format::Cpio).unwrap();
+        assert!(bytes.len().is_multiple_of(4));
+        let text = String::from_utf8(bytes).unwrap();
+        let entries: Vec<&str> = text.split("070701").skip(1).collect();
+        let named = |entry: &&str| entry[104..].split('\0').next().unwrap().to_owned();
+        let found: Vec<String> = entries.iter().map(named).collect();
+        assert_eq!(found, [names.as_slice(), &["TRAILER!!!".to_owned()]].concat());
+        assert!(entries[0].starts_with("00000001000081a4"), "a file of mode 0644: {}", entries[0]);
+        assert!(
+            entries[0].contains("one\0\0\02"),
+            "two bytes before the name, which ends at a multiple of four"
+        );
+        assert!(entries[3].contains("sbin/deep/three\0\0\0../../one"));
         fs::remove_dir_all(folder).unwrap();
     }
 
