@@ -201,7 +201,7 @@ fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
     let executable = output.join("component");
     settled(source, output, |compiler| {
         let objects = compiler.compile(&units)?;
-        link::link(source, compiler, &objects, &executable)?;
+        link::link(source, compiler, &objects, output, &executable)?;
         Ok(executable.clone())
     })
 }

@@ -137,9 +137,11 @@ impl Compiler {
         }
         let mut fetched = None;
         if let Some(package) = &description.debian {
-            let folder = package.sources(source, output)?;
-            own.push(include(&folder));
-            fetched = Some((folder, package.name()));
+            package.check(source)?;
+            if let Some(folder) = package.sources(source, output)? {
+                own.push(include(&folder));
+                fetched = Some((folder, package.name()));
+            }
         }
         let names = source_names::for_c(fetched);
         own.extend(description.defines.iter().map(|define| format!("-D{define}")));

@@ -99,6 +99,7 @@ pub fn link(
     source: &Source,
     compiler: &Compiler,
     objects: &[Object],
+    output: &Path,
     executable: &Path,
 ) -> Result<()> {
     let mut libraries = Vec::new();
@@ -115,6 +116,11 @@ pub fn link(
         let chosen = objects.iter().filter(move |object| object.is_of_library == of_library);
         chosen.map(|object| object.file.display().to_string())
     };
+    let first = match &source.description.debian {
+        Some(package) => package.objects(source, output)?,
+        None => Vec::new(),
+    };
+    arguments.extend(first.iter().map(|object| object.display().to_string()));
     arguments.extend(files(false));
     // This linker takes from any archive what any file needs; of two definitions the first counts.
     arguments.extend(libraries.iter().map(|library| library.display().to_string()));
@@ -127,7 +133,8 @@ pub fn link(
     let record = executable.with_extension("link");
     let script = paths::source().join("lib/cairn/component.ld");
     let is_newer = |made| {
-        let inputs = objects.iter().map(|object| &object.file).chain(&libraries).chain([&script]);
+        let inputs = objects.iter().map(|object| &object.file);
+        let inputs = inputs.chain(&first).chain(&libraries).chain([&script]);
         inputs.map(|file| changed(file)).all(|time| time.is_some_and(|time| time < made))
     };
     if fs::read_to_string(&record).is_ok_and(|before| before == line)
@@ -173,9 +180,7 @@ fn missing_method(messages: &str) -> Option<&str> {
 
 /// The beginning of a linker's command line for another build, which adds `-o`, its file, and its objects.
 pub fn for_others(compiler: &Compiler, objects: &[Object]) -> Result<String> {
-    let linker = linker()?;
-    let mut words = vec![linker.get_program().to_string_lossy().into_owned()];
-    words.extend(linker.get_args().map(|argument| argument.to_string_lossy().into_owned()));
+    let mut words = vec![linker_line()?];
     words.extend(cargo::component_link());
     words.extend(["--gc-sections".to_owned(), "--undefined=cairn_first_thread".to_owned()]);
     for is_of_library in [false, true] {
@@ -212,6 +217,13 @@ fn linker() -> Result<Command> {
     let mut command = Command::new(linker);
     command.args(["-flavor", "gnu"]);
     Ok(command)
+}
+
+/// The same as the beginning of a command line.
+pub fn linker_line() -> Result<String> {
+    let linker = linker()?;
+    let words = [linker.get_program()].into_iter().chain(linker.get_args());
+    Ok(words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "))
 }
 
 /// The C library and the compiler's own, for the machine.
