@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _ASM_CAIRN_MMU_H
+#define _ASM_CAIRN_MMU_H
+
+#ifndef __ASSEMBLY__
+typedef struct {
+	void *vdso;
+} mm_context_t;
+#endif
+
+#endif

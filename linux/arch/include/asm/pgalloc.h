@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Tables are taken from the pool, and are empty when they are given back. */
+#ifndef _ASM_CAIRN_PGALLOC_H
+#define _ASM_CAIRN_PGALLOC_H
+
+#include <linux/mm.h>
+
+pgd_t *pgd_alloc(struct mm_struct *mm);
+void pgd_free(struct mm_struct *mm, pgd_t *pgd);
+pmd_t *pmd_alloc_one(struct mm_struct *mm, unsigned long address);
+void pmd_free(struct mm_struct *mm, pmd_t *pmd);
+pgtable_t pte_alloc_one(struct mm_struct *mm);
+void pte_free(struct mm_struct *mm, pgtable_t leaf);
+
+/* The kernel has no tables. */
+#define pte_alloc_one_kernel(mm)	((pte_t *)NULL)
+#define pte_free_kernel(mm, leaf)	BUG()
+
+/* Nobody walks them meanwhile; who flushes later finds them unlinked. */
+#define __pte_free_tlb(tlb, leaf, address)	pte_free((tlb)->mm, leaf)
+#define __pmd_free_tlb(tlb, pmd, address)	pmd_free((tlb)->mm, pmd)
+
+#endif

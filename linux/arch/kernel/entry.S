@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ways from a process into the kernel and back. All registers are the process' on either; what none can carry is in the status
+ * page, which is reached from register zero (asm/cairn.h).
+ *
+ * The registers of a process are at the bottom of its task's kernel stack, in the order of their numbers behind `epc` (asm/ptrace.h).
+ */
+#include <linux/linkage.h>
+#include <asm/asm.h>
+#include <asm/asm-offsets.h>
+#include <asm/cairn.h>
+#include <asm/csr.h>
+#include <asm/thread_info.h>
+#include <asm/unistd.h>
+
+	.macro	save_registers
+	sd	sp, CAIRN_USER_SP(zero)
+	ld	sp, CAIRN_FRAME(zero)
+	.irp	number, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	sd	x\number, \number*8(sp)
+	.endr
+	ld	s0, CAIRN_USER_SP(zero)
+	ld	s1, CAIRN_PC(zero)
+	ld	tp, CAIRN_CURRENT(zero)
+	sd	s0, PT_SP(sp)
+	.endm
+
+	.section .text.cairn_entry, "ax"
+
+/* A process has called. */
+SYM_CODE_START(cairn_enter_call)
+	save_registers
+	addi	s1, s1, 4
+	li	t0, EXC_SYSCALL_CAUSE
+	li	t1, 1
+	ld	t2, TASK_TI_FLAGS(tp)
+	sd	s1, PT_EPC(sp)
+	sd	t0, PT_CAUSE(sp)
+	sd	a0, PT_ORIG_A0(sp)
+	sd	t1, CAIRN_ENABLED(zero)
+	andi	t2, t2, _TIF_SYSCALL_WORK
+	li	t0, __NR_syscalls
+	bnez	t2, trace_enter
+dispatch:
+	la	t1, sys_call_table
+	bgeu	a7, t0, not_there
+	slli	t0, a7, 3
+	add	t1, t1, t0
+	ld	t1, 0(t1)
+	jalr	t1
+	ld	t2, TASK_TI_FLAGS(tp)
+	sd	a0, PT_A0(sp)
+	andi	t2, t2, _TIF_SYSCALL_WORK
+	bnez	t2, trace_exit
+
+/* Back to a process, or out of a kernel thread that has become one. */
+SYM_INNER_LABEL(cairn_leave, SYM_L_GLOBAL)
+	sd	zero, CAIRN_ENABLED(zero)
+	ld	t0, TASK_TI_FLAGS(tp)
+	andi	t1, t0, _TIF_WORK_MASK
+	bnez	t1, work
+leave:
+	ld	t0, PT_EPC(sp)
+	/* A reservation of a compare-and-swap here, or of the process before, is not this one's. */
+	sc.d	zero, t0, PT_EPC(sp)
+	sd	t0, CAIRN_PC(zero)
+	ld	t0, 5*8(sp)
+	sd	t0, CAIRN_T0(zero)
+	.irp	number, 1, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 2
+	ld	x\number, \number*8(sp)
+	.endr
+	j	portal_return
+
+work:
+	mv	a0, sp
+	mv	a1, t0
+	call	do_work_pending
+	j	leave
+
+not_there:
+	call	sys_ni_syscall
+	sd	a0, PT_A0(sp)
+	j	cairn_leave
+
+trace_enter:
+	mv	a0, sp
+	call	do_syscall_trace_enter
+	mv	t2, a0
+	.irp	number, 10, 11, 12, 13, 14, 15, 16, 17
+	ld	x\number, \number*8(sp)
+	.endr
+	li	t0, __NR_syscalls
+	beqz	t2, dispatch
+	j	trace_exit
+trace_exit:
+	mv	a0, sp
+	call	do_syscall_trace_exit
+	j	cairn_leave
+SYM_CODE_END(cairn_enter_call)
+
+/* A process has an exception. */
+SYM_CODE_START(cairn_enter_fault)
+	save_registers
+	ld	s2, CAIRN_VALUE(zero)
+	ld	s3, CAIRN_CAUSE(zero)
+	li	t1, 1
+	sd	s1, PT_EPC(sp)
+	sd	s2, PT_BADADDR(sp)
+	sd	s3, PT_CAUSE(sp)
+	sd	t1, CAIRN_ENABLED(zero)
+	mv	a0, sp
+	la	ra, cairn_leave
+	tail	cairn_exception
+SYM_CODE_END(cairn_enter_fault)
+
+/* A process was interrupted, or would have been. */
+SYM_CODE_START(cairn_enter_interrupt)
+	save_registers
+	li	s3, -1
+	sd	s1, PT_EPC(sp)
+	sd	s3, PT_CAUSE(sp)
+	mv	a0, sp
+	la	ra, cairn_leave
+	tail	cairn_interrupt
+SYM_CODE_END(cairn_enter_interrupt)
+
+SYM_CODE_START(ret_from_fork)
+	call	schedule_tail
+	j	cairn_leave
+SYM_CODE_END(ret_from_fork)
+
+SYM_CODE_START(ret_from_kernel_thread)
+	call	schedule_tail
+	mv	a0, s1
+	la	ra, cairn_leave
+	jr	s0
+SYM_CODE_END(ret_from_kernel_thread)
+
+/* From the task in a0 to the one in a1; a0 is what it was. */
+SYM_FUNC_START(__switch_to)
+	li	a4, TASK_THREAD_RA
+	add	a3, a0, a4
+	add	a4, a1, a4
+	ld	a5, TASK_TI_KERNEL_SP(a1)
+	sd	ra, 0(a3)
+	sd	sp, 8(a3)
+	sd	s0, 16(a3)
+	sd	s1, 24(a3)
+	.set	place, 32
+	.irp	number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	sd	s\number, place(a3)
+	.set	place, place + 8
+	.endr
+	ld	ra, 0(a4)
+	ld	sp, 8(a4)
+	ld	s0, 16(a4)
+	ld	s1, 24(a4)
+	.set	place, 32
+	.irp	number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	ld	s\number, place(a4)
+	.set	place, place + 8
+	.endr
+	sd	a5, CAIRN_FRAME(zero)
+	sd	a1, CAIRN_CURRENT(zero)
+	mv	tp, a1
+	ret
+SYM_FUNC_END(__switch_to)
+
+/* The component's first thread becomes the kernel's. */
+SYM_CODE_START(cairn_start_kernel)
+	la	tp, init_task
+	la	sp, init_thread_union + THREAD_SIZE - PT_SIZE
+	sd	sp, CAIRN_FRAME(zero)
+	sd	sp, TASK_TI_KERNEL_SP(tp)
+	sd	tp, CAIRN_CURRENT(zero)
+	sd	zero, CAIRN_ENABLED(zero)
+	tail	start_kernel
+SYM_CODE_END(cairn_start_kernel)
+
+/*
+ * Calls of portals, in the form by which the host tool knows them: `ecall` behaves as a jump to a procedure that returns to ra.
+ */
+	.macro	portal name, index
+	.balign	16
+	.globl	portal_\name
+portal_\name:
+	.option	push
+	.option	norvc
+	li	t0, \index
+	ecall
+	j	.
+	.option	pop
+	.balign	16
+	.pushsection .cairn.stubs, "", @progbits
+	.dword	portal_\name
+	.popsection
+	.endm
+
+	portal	return, 0
+	portal	cairn_begin, 4
+	portal	cairn_select, 5
+	portal	cairn_map, 6
+	portal	cairn_link, 8
+	portal	cairn_clear, 9
+	portal	cairn_fence, 10
+	portal	cairn_interrupt, 11
+	portal	cairn_float, 12

@@ -1,0 +1,46 @@
+#!/bin/sh
+# build.sh: makes the kernel as one object file, `vmlinux` in the folder CAIRN_OUTPUT, of the sources in CAIRN_PACKAGE, linked by
+# CAIRN_LINKER. What it has made before it brings up to date.
+set -eu
+here=$(cd -- "$(dirname -- "$0")" && pwd)
+tree=$CAIRN_OUTPUT/tree
+build=$CAIRN_OUTPUT/build
+mkdir -p "$tree/arch" "$tree/mm" "$build"
+
+# The sources are shared with others and stay as they are: the tree leads there, but for what is ours.
+for path in "$CAIRN_PACKAGE"/*; do
+    case ${path##*/} in
+        arch | mm) ;;
+        *) ln -sfn "$path" "$tree/${path##*/}" ;;
+    esac
+done
+ln -sfn "$CAIRN_PACKAGE"/arch/* "$tree/arch/"
+rsync --archive --delete "$here/arch/" "$tree/arch/cairn/"
+ln -sfn "$CAIRN_PACKAGE"/mm/* "$tree/mm/"
+for file in $(sed -n 's|^+++ b/||p' "$here"/patches/*.patch); do
+    # A link would be written through.
+    rm "$tree/$file"
+    cp -p "$CAIRN_PACKAGE/$file" "$tree/$file"
+done
+for patch in "$here"/patches/*.patch; do
+    patch --silent --strip=1 --directory="$tree" --set-utc <"$patch"
+done
+
+kernel() {
+    "$here/../tools/cairn/setup/patiently.sh" Linux make --silent -C "$tree" O="$build" ARCH=cairn CROSS_COMPILE=riscv64-unknown-elf- LD="$CAIRN_LINKER" \
+        KBUILD_BUILD_USER=cairn KBUILD_BUILD_HOST=cairn KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP=1970-01-01 "$@"
+}
+if [ ! -e "$build/.config" ] || [ "$here/config" -nt "$build/.config" ] || [ "$here/arch/Kconfig" -nt "$build/.config" ]; then
+    kernel KCONFIG_ALLCONFIG="$here/config" allnoconfig >/dev/null
+    # What the configuration asks for and cannot have is an error of this folder.
+    missing=$(grep -o '^CONFIG_[A-Z0-9_]*=.*' "$here/config" | grep -vxFf "$build/.config" || true)
+    if [ -n "$missing" ]; then
+        echo "$here/config: the kernel has no such options, or others forbid them: $missing" >&2
+        rm "$build/.config"
+        exit 1
+    fi
+fi
+version=$(make --silent -C "$tree" kernelversion)
+echo "cairn: building Linux $version; the first time takes minutes" >&2
+kernel -j"$(nproc)" vmlinux
+ln -f "$build/vmlinux" "$CAIRN_OUTPUT/vmlinux"

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Linux among other components: its threads. One carries the kernel and its processes; the others wait for it, for the time and for what is
+ * typed, so that it never waits itself, and set bits of its pending word.
+ */
+#include "../../arch/include/asm/component.h"
+
+#include "cairn.h"
+#include "cairn_thread.h"
+#include "console.h"
+#include "portals.h"
+#include "semaphore.h"
+
+#include <stdatomic.h>
+
+enum {
+    CONSOLE = CAIRN_PORTAL_FIRST_IMPORT,
+    THREADS = CONSOLE + CONSOLE_METHODS,
+    PORTALS = THREADS + THREADS_METHODS,
+};
+enum { COMMAND_LINE, PRIORITY };
+
+/* What the processes' portals are called by (abi/src/privileged.rs). */
+enum { BEGIN = 4, INTERRUPT = 11, FLOAT = 12 };
+
+#define PENDING ((_Atomic uint64_t *)-2016)
+
+struct cairn_given cairn_given;
+
+static uint32_t events, idle, output; /* semaphores */
+static volatile bool is_idle;
+static volatile uint64_t deadline = UINT64_MAX, waiting_until;
+
+static CAIRN_STACK(8192) stacks[3] = { CAIRN_GUARDED, CAIRN_GUARDED, CAIRN_GUARDED };
+
+static uint64_t now(void)
+{
+    uint64_t time;
+    __asm__ volatile("rdtime %0" : "=r"(time));
+    return time;
+}
+
+static uint32_t make_semaphore(void)
+{
+    uint64_t portal;
+    if (portals_make_semaphore(PORTALS, 0, &portal) != 0)
+        cairn_panic("no semaphore: it takes `semaphores = 3` in the description");
+    return (uint32_t)portal;
+}
+
+/* Of any thread but the kernel's. */
+static void raise(unsigned interrupt)
+{
+    atomic_fetch_or_explicit(PENDING, UINT64_C(1) << interrupt, memory_order_relaxed);
+    if (is_idle) {
+        is_idle = false;
+        semaphore_v(idle);
+    } else {
+        /* It comes by itself where no process runs. */
+        cairn_call(INTERRUPT, 0, 0, 0, 0, 0, 0, 0);
+    }
+}
+
+void cairn_idle(void)
+{
+    is_idle = true;
+    if (atomic_load_explicit(PENDING, memory_order_relaxed) == 0)
+        semaphore_p(idle);
+    is_idle = false;
+}
+
+/* ---------------------------------------------------------------------------------------------- time */
+
+void cairn_set_timer(unsigned long time)
+{
+    deadline = time;
+    if (time < waiting_until)
+        semaphore_v(events);
+}
+
+static void wait_for_time(void)
+{
+    for (;;) {
+        waiting_until = deadline;
+        semaphore_p_until(events, waiting_until);
+        if (now() >= deadline) {
+            deadline = UINT64_MAX;
+            raise(CAIRN_IRQ_TIMER);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- console */
+
+/* What one thread writes and another reads; `from` and `to` only grow. */
+static struct ring {
+    _Atomic uint32_t from, to;
+    char bytes[8192];
+} said, typed;
+
+static uint32_t put(struct ring *ring, const char *bytes, uint32_t count)
+{
+    uint32_t to = ring->to, room = sizeof ring->bytes - (to - ring->from);
+    if (count > room)
+        count = room;
+    for (uint32_t byte = 0; byte < count; byte++)
+        ring->bytes[(to + byte) % sizeof ring->bytes] = bytes[byte];
+    ring->to = to + count;
+    return count;
+}
+
+static uint32_t get(struct ring *ring, char *bytes, uint32_t room)
+{
+    uint32_t from = ring->from, count = ring->to - from;
+    if (count > room)
+        count = room;
+    for (uint32_t byte = 0; byte < count; byte++)
+        bytes[byte] = ring->bytes[(from + byte) % sizeof ring->bytes];
+    ring->from = from + count;
+    return count;
+}
+
+unsigned long cairn_say(const char *text, unsigned long count)
+{
+    uint32_t taken = put(&said, text, count > 4096 ? 4096 : (uint32_t)count);
+    if (taken > 0)
+        semaphore_v(output);
+    return taken;
+}
+
+unsigned long cairn_hear(char *text, unsigned long room)
+{
+    return get(&typed, text, (uint32_t)room);
+}
+
+static void write_what_is_said(uint64_t unused)
+{
+    (void)unused;
+    for (;;) {
+        static char text[256];
+        uint32_t count;
+        semaphore_p(output);
+        while ((count = get(&said, text, 64)) > 0)
+            console_write(CONSOLE, text, count);
+    }
+}
+
+static void read_what_is_typed(uint64_t unused)
+{
+    (void)unused;
+    for (;;) {
+        char text[64];
+        uint64_t count;
+        if (console_read(CONSOLE, text, sizeof text, &count) != 0)
+            return;
+        /* What the kernel does not fetch in time is lost, as by any serial line. */
+        put(&typed, text, (uint32_t)count);
+        raise(CAIRN_IRQ_CONSOLE);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- beginning and end */
+
+void cairn_end(int how)
+{
+    /* The last words are shown first. */
+    while (said.from != said.to)
+        threads_sleep_until(THREADS, now() + cairn_startup()->time_base / 1000);
+    if (how == CAIRN_END_PANIC)
+        cairn_panic("Linux panicked");
+    if (how == CAIRN_END_RESTART)
+        cairn_panic("Linux restarts");
+    for (;;)
+        threads_sleep_until(THREADS, UINT64_MAX);
+}
+
+static void begin(uint64_t unused)
+{
+    (void)unused;
+    register uint64_t t0 __asm__("t0") = BEGIN;
+    register uint64_t a0 __asm__("a0") = (uint64_t)cairn_enter_call;
+    register uint64_t a1 __asm__("a1") = (uint64_t)cairn_enter_fault;
+    register uint64_t a2 __asm__("a2") = (uint64_t)cairn_enter_interrupt;
+    __asm__ volatile("call cairn_portal_call"
+                     : "+r"(t0), "+r"(a0), "+r"(a1), "+r"(a2)
+                     :
+                     : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
+    if (a0 != 0)
+        cairn_panic("no carrier of processes: it takes `processes` in the description");
+    cairn_start_kernel();
+}
+
+/* A section of the description; NULL: there is none of this name. */
+static const struct cairn_mapping *section(const char *name)
+{
+    const struct cairn_startup *startup = cairn_startup();
+    for (uint32_t number = 0; number < startup->section_count; number++)
+        if (strcmp(startup->sections[number].name, name) == 0)
+            return &startup->sections[number];
+    return NULL;
+}
+
+static void start(void)
+{
+    const struct cairn_startup *startup = cairn_startup();
+    const struct cairn_processes *processes = &startup->processes;
+    const struct cairn_mapping *initramfs = section("initramfs");
+    const char *command_line;
+    static char line[256];
+    uint64_t thread, priority = cairn_argument(PRIORITY);
+    size_t length = cairn_argument_text(COMMAND_LINE, &command_line);
+
+    if (length >= sizeof line)
+        length = sizeof line - 1;
+    memcpy(line, command_line, length);
+    cairn_given = (struct cairn_given){
+        .memory = processes->memory,
+        .memory_size = processes->memory_size,
+        .tables = processes->tables,
+        .spaces = processes->spaces,
+        .directories = processes->directories,
+        .leaves = processes->leaves,
+        .initramfs = initramfs ? initramfs->address : 0,
+        .initramfs_size = initramfs ? initramfs->size : 0,
+        .time_base = startup->time_base,
+        .has_float = cairn_call(FLOAT, 0, 0, 0, 0, 0, 0, 0).status != CAIRN_ERROR_NO_PORTAL,
+        .command_line = line,
+    };
+    *PENDING = 0;
+    events = make_semaphore();
+    idle = make_semaphore();
+    output = make_semaphore();
+    if (cairn_spawn(THREADS, begin, 0, stacks[0].bytes, sizeof stacks[0].bytes, priority - 2, &thread) != 0 ||
+        cairn_spawn(THREADS, write_what_is_said, 0, stacks[1].bytes, sizeof stacks[1].bytes, priority - 1, &thread) != 0 ||
+        cairn_spawn(THREADS, read_what_is_typed, 0, stacks[2].bytes, sizeof stacks[2].bytes, priority - 1, &thread) != 0)
+        cairn_panic("no thread: it takes `threads = 4` in the description");
+    wait_for_time();
+}
+
+CAIRN_COMPONENT(.name = "linux", .main = start,
+                .import_count = 3,
+                .imports = { { "console", CONSOLE, CONSOLE_INTERFACE },
+                             { "threads", THREADS, THREADS_INTERFACE },
+                             { "portals", PORTALS, PORTALS_INTERFACE } },
+                .arguments = { { "command_line", CAIRN_ARGUMENT_TEXT, 0, 0 }, { "priority", CAIRN_ARGUMENT_UNSIGNED, 0, 0 } });
