@@ -4,6 +4,13 @@ use cairn::text::Lines;
 use cairn::{Error, Object, Place};
 use core::fmt::{Arguments, Write};
 
+/// What is typed for a component that has a terminal of its own; what that shows goes to the console.
+#[cairn::interface]
+pub trait Keyboard {
+    /// Takes text as if it had been typed; what there is no room for is lost, as by a serial line.
+    fn type_text(&self, text: &[u8]) -> Result<(), Error>;
+}
+
 /// The terminal, as its users see it.
 #[cairn::interface]
 pub trait Console {

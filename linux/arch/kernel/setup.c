@@ -5,6 +5,7 @@
 #include <linux/initrd.h>
 #include <linux/memblock.h>
 #include <linux/mm.h>
+#include <linux/panic_notifier.h>
 #include <linux/screen_info.h>
 #include <linux/seq_file.h>
 #include <asm/cairn.h>
@@ -28,8 +29,17 @@ static struct console early = {
 	.index = -1,
 };
 
+/* Behind all others that are told. */
+static int end_of_panic(struct notifier_block *block, unsigned long event, void *text)
+{
+	cairn_end(CAIRN_END_PANIC);
+}
+
+static struct notifier_block panic_end = { .notifier_call = end_of_panic, .priority = INT_MIN };
+
 void __init setup_arch(char **command_line)
 {
+	atomic_notifier_chain_register(&panic_notifier_list, &panic_end);
 	register_console(&early);
 	strscpy(boot_command_line, cairn_given.command_line, COMMAND_LINE_SIZE);
 	*command_line = boot_command_line;

@@ -8,6 +8,7 @@
 #include "cairn.h"
 #include "cairn_thread.h"
 #include "console.h"
+#include "keyboard.h"
 #include "portals.h"
 #include "semaphore.h"
 
@@ -18,7 +19,9 @@ enum {
     THREADS = CONSOLE + CONSOLE_METHODS,
     PORTALS = THREADS + THREADS_METHODS,
 };
-enum { COMMAND_LINE, PRIORITY };
+enum { COMMAND_LINE, PRIORITY, READS_CONSOLE };
+
+KEYBOARD_SERVER(linux)
 
 /* What the processes' portals are called by (abi/src/privileged.rs). */
 enum { BEGIN = 4, INTERRUPT = 11, FLOAT = 12 };
@@ -145,6 +148,19 @@ static void write_what_is_said(uint64_t unused)
     }
 }
 
+struct cairn_reply linux_type_text(uint64_t control, const volatile void *text, size_t length)
+{
+    (void)control;
+    char bytes[64];
+    for (size_t done = 0; done < length; done += sizeof bytes) {
+        size_t count = length - done < sizeof bytes ? length - done : sizeof bytes;
+        cairn_copy_in(bytes, (const volatile char *)text + done, count);
+        put(&typed, bytes, (uint32_t)count);
+    }
+    raise(CAIRN_IRQ_CONSOLE);
+    return (struct cairn_reply){ 0, 0 };
+}
+
 static void read_what_is_typed(uint64_t unused)
 {
     (void)unused;
@@ -200,6 +216,13 @@ static const struct cairn_mapping *section(const char *name)
     return NULL;
 }
 
+static void spawn(unsigned place, void (*function)(uint64_t), uint64_t priority)
+{
+    uint64_t thread;
+    if (cairn_spawn(THREADS, function, 0, stacks[place].bytes, sizeof stacks[place].bytes, priority, &thread) != 0)
+        cairn_panic("no thread: it takes `threads = 4` in the description");
+}
+
 static void start(void)
 {
     const struct cairn_startup *startup = cairn_startup();
@@ -207,7 +230,7 @@ static void start(void)
     const struct cairn_mapping *initramfs = section("initramfs");
     const char *command_line;
     static char line[256];
-    uint64_t thread, priority = cairn_argument(PRIORITY);
+    uint64_t priority = cairn_argument(PRIORITY);
     size_t length = cairn_argument_text(COMMAND_LINE, &command_line);
 
     if (length >= sizeof line)
@@ -230,10 +253,10 @@ static void start(void)
     events = make_semaphore();
     idle = make_semaphore();
     output = make_semaphore();
-    if (cairn_spawn(THREADS, begin, 0, stacks[0].bytes, sizeof stacks[0].bytes, priority - 2, &thread) != 0 ||
-        cairn_spawn(THREADS, write_what_is_said, 0, stacks[1].bytes, sizeof stacks[1].bytes, priority - 1, &thread) != 0 ||
-        cairn_spawn(THREADS, read_what_is_typed, 0, stacks[2].bytes, sizeof stacks[2].bytes, priority - 1, &thread) != 0)
-        cairn_panic("no thread: it takes `threads = 4` in the description");
+    spawn(0, begin, priority - 2);
+    spawn(1, write_what_is_said, priority - 1);
+    if (cairn_argument(READS_CONSOLE))
+        spawn(2, read_what_is_typed, priority - 1);
     wait_for_time();
 }
 
@@ -242,4 +265,8 @@ CAIRN_COMPONENT(.name = "linux", .main = start,
                 .imports = { { "console", CONSOLE, CONSOLE_INTERFACE },
                              { "threads", THREADS, THREADS_INTERFACE },
                              { "portals", PORTALS, PORTALS_INTERFACE } },
-                .arguments = { { "command_line", CAIRN_ARGUMENT_TEXT, 0, 0 }, { "priority", CAIRN_ARGUMENT_UNSIGNED, 0, 0 } });
+                .export_count = 1,
+                .exports = { { "keyboard", 0, KEYBOARD_INTERFACE, KEYBOARD_ENTRIES(linux) } },
+                .arguments = { { "command_line", CAIRN_ARGUMENT_TEXT, 0, 0 },
+                               { "priority", CAIRN_ARGUMENT_UNSIGNED, 0, 0 },
+                               { "reads_console", CAIRN_ARGUMENT_BOOL, 1, 1 } });

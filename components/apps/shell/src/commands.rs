@@ -2,7 +2,8 @@
 
 use crate::screen::Screen;
 use crate::{
-    bench, call, control, listing, loading, log, recording, sandbox, shelf, tools, top, wrap,
+    attach, bench, call, control, listing, loading, log, recording, sandbox, shelf, tools, top,
+    wrap,
 };
 use cairn_shell::complete::Completer;
 use cairn_shell::history::LINE;
@@ -33,7 +34,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 35] = [
+static COMMANDS: [Command; 36] = [
     Command {
         name: "help",
         arguments: "",
@@ -129,6 +130,14 @@ static COMMANDS: [Command; 35] = [
         count: (1, ANY),
         names: Names::Exports,
         run: call::run,
+    },
+    Command {
+        name: "attach",
+        arguments: "NAME",
+        help: "types for a component with a terminal of its own; ctrl-] comes back",
+        count: (1, 1),
+        names: Names::Instances,
+        run: attach::run,
     },
     Command {
         name: "crash",

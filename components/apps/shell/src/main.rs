@@ -3,6 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod attach;
 mod away;
 mod bench;
 mod call;
@@ -51,25 +52,26 @@ fn main() {
     let mut editor = Editor::default();
     // Writing to the screen cannot fail.
     let _ = commands::greet(&mut screen);
+    let first = cairn::environment::argument();
+    if cairn::environment::startup().generation == 0 && !first.is_empty() {
+        let _ = commands::run(first, &mut screen);
+    }
     let _ = editor.show(&mut screen);
-    screen.flush();
     loop {
+        // One by one: while a call is away, ctrl-C takes back what was typed behind it.
+        while let Some(byte) = away::next_typed() {
+            match editor.take(byte, &Commands, &mut screen) {
+                Ok(Answer::Line(line)) => drop(commands::run(&line, &mut screen)),
+                Ok(Answer::TooLong) => drop(commands::refuse(&mut screen)),
+                _ => continue,
+            }
+            let _ = editor.show(&mut screen);
+        }
+        screen.flush();
         let mut bytes = [0; 64];
         match imports::CONSOLE.read(&mut bytes) {
-            Ok(count) => {
-                // The console is another component, and says what it likes.
-                away::keep(bytes.get(..count).unwrap_or(&bytes));
-                // One by one: while a call is away, ctrl-C takes back what was typed behind it.
-                while let Some(byte) = away::next_typed() {
-                    match editor.take(byte, &Commands, &mut screen) {
-                        Ok(Answer::Line(line)) => drop(commands::run(&line, &mut screen)),
-                        Ok(Answer::TooLong) => drop(commands::refuse(&mut screen)),
-                        _ => continue,
-                    }
-                    let _ = editor.show(&mut screen);
-                }
-                screen.flush();
-            }
+            // The console is another component, and says what it likes.
+            Ok(count) => away::keep(bytes.get(..count).unwrap_or(&bytes)),
             Err(error) => wait_for_console(error, &editor, &mut screen),
         }
     }
