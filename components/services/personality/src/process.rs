@@ -21,6 +21,8 @@ pub struct Process {
     pub session: u32,
     /// What it is called.
     pub name: Vec<u8>,
+    /// The file of its program, by an absolute path.
+    pub program: Vec<u8>,
     /// Its memory; none: it has ended, or has lent it to a child.
     pub memory: Option<Memory>,
     /// To whom the memory belongs: this one has it until it begins a program, or ends.

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use cairn::process::Registers;
 use cairn_personality::areas::{Area, PAGE};
 use cairn_personality::errno::{Errno, Result};
-use elf::abi::{EI_NIDENT, ET_EXEC, PF_R, PF_W, PF_X, PT_LOAD, PT_PHDR};
+use elf::abi::{EI_NIDENT, ET_DYN, ET_EXEC, PF_R, PF_W, PF_X, PT_INTERP, PT_LOAD, PT_PHDR};
 use elf::endian::LittleEndian;
 use elf::file::{Class, FileHeader, parse_ident};
 use elf::segment::{ProgramHeader, SegmentTable};
@@ -24,6 +24,8 @@ const HEADERS: usize = 4096;
 const SEGMENTS: usize = 32;
 /// Bytes of the header of each.
 const SEGMENT: usize = 56;
+/// Where programs lie that can lie anywhere.
+const BASE: u64 = 1 << 24;
 /// Scripts that are interpreted by scripts.
 const INTERPRETERS: usize = 4;
 
@@ -50,8 +52,15 @@ pub struct Start {
     pub memory: Memory,
     /// Where it begins.
     pub registers: Registers,
+    /// The absolute path of its file.
+    pub path: Vec<u8>,
+}
+
+impl Start {
     /// What it is called: the last part of its path.
-    pub name: Vec<u8>,
+    pub fn name(&self) -> Vec<u8> {
+        self.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec()
+    }
 }
 
 /// Makes the memory of the program at a path.
@@ -64,7 +73,9 @@ pub fn begin(
 ) -> Result<Start> {
     let mut path = path.to_vec();
     for _ in 0..INTERPRETERS {
-        let file = tree.find(folder, &path, true)?.node()?;
+        let found = tree.find(folder, &path, true)?;
+        let absolute = tree.path_of(&found)?;
+        let file = found.node()?;
         let Kind::File(_) = file.kind else { return Err(Errno::EACCES) };
         if file.mode.get() & 0o111 == 0 {
             return Err(Errno::EACCES);
@@ -83,10 +94,7 @@ pub fn begin(
         }
         let mut memory = Memory::new(machine)?;
         return match fill(machine, &mut memory, &file, &bytes, &texts, chance) {
-            Ok(registers) => {
-                let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
-                Ok(Start { memory, registers, name })
-            }
+            Ok(registers) => Ok(Start { memory, registers, path: absolute }),
             Err(error) => {
                 memory.end(machine);
                 Err(error)
@@ -147,52 +155,60 @@ fn load(
     bytes: &[u8],
 ) -> Result<(u64, Headers)> {
     let (header, segments) = headers(bytes).ok_or(Errno::ENOEXEC)?;
-    if header.e_machine != arch::ELF_MACHINE
-        || header.e_type != ET_EXEC
-        || segments.len() > SEGMENTS
-    {
+    let base = match header.e_type {
+        ET_EXEC => 0,
+        ET_DYN => BASE,
+        _ => return Err(Errno::ENOEXEC),
+    };
+    if header.e_machine != arch::ELF_MACHINE || segments.len() > SEGMENTS {
         return Err(Errno::ENOEXEC);
     }
     let (mut end, mut at) = (0, None);
     for segment in segments {
-        if segment.p_type == PT_PHDR {
-            at = Some(segment.p_vaddr);
+        let start = segment.p_vaddr.checked_add(base).ok_or(Errno::ENOEXEC)?;
+        match segment.p_type {
+            // Another program would have to link it first.
+            PT_INTERP => return Err(Errno::ENOEXEC),
+            PT_PHDR => at = Some(start),
+            _ => {}
         }
         if segment.p_type != PT_LOAD || segment.p_memsz == 0 {
             continue;
         }
-        let area_end = load_segment(machine, memory, file, &segment)?;
+        let area_end = load_segment(machine, memory, file, &segment, start)?;
         end = area_end.max(end);
         let inside = header.e_phoff.checked_sub(segment.p_offset);
         let inside = inside.filter(|inside| *inside < segment.p_filesz);
-        at = at.or(inside.and_then(|inside| segment.p_vaddr.checked_add(inside)));
+        at = at.or(inside.and_then(|inside| start.checked_add(inside)));
     }
     memory.heap = (end, end);
     let sizes = (header.e_phentsize.into(), header.e_phnum.into());
-    Ok((header.e_entry, (at.unwrap_or(0), sizes.0, sizes.1)))
+    let entry = header.e_entry.wrapping_add(base);
+    Ok((entry, (at.unwrap_or(0), sizes.0, sizes.1)))
 }
 
-/// Adds the areas of a segment; where the last one ends.
+/// Adds the area of a segment that begins there; where it ends.
 fn load_segment(
     machine: &mut Machine,
     memory: &mut Memory,
     file: &Rc<Node>,
     segment: &ProgramHeader,
+    start: u64,
 ) -> Result<u64> {
-    let before = segment.p_vaddr % PAGE;
+    let before = start % PAGE;
     let from = segment.p_offset.checked_sub(before);
-    let stop = segment.p_vaddr.checked_add(segment.p_memsz).filter(|stop| *stop < END / 2);
+    let stop = start.checked_add(segment.p_memsz).filter(|stop| *stop < END / 2);
     let in_file = segment.p_offset.checked_add(segment.p_filesz);
     let is_whole = in_file.is_some_and(|end| end <= file.size());
     let is_good = is_whole
         && segment.p_filesz <= segment.p_memsz
         && segment.p_offset % PAGE == before
-        && segment.p_vaddr >= PAGE;
+        && start >= PAGE;
     let (Some(from), Some(stop), true) = (from, stop, is_good) else { return Err(Errno::ENOEXEC) };
     let bit = |flag, bit| if segment.p_flags & flag != 0 { bit } else { 0 };
     let end = stop.next_multiple_of(PAGE);
     let area = Area {
-        start: segment.p_vaddr - before,
+        start: start - before,
         end,
         protection: bit(PF_R, PROT_READ) | bit(PF_W, PROT_WRITE) | bit(PF_X, PROT_EXEC),
         is_shared: false,

@@ -18,6 +18,8 @@ use linux_raw_sys::general::{O_RDWR, SIGALRM, SIGCHLD, SIGCONT, SIGKILL};
 
 /// The number of the first process: when it ends, all do.
 pub const FIRST: u32 = 1;
+/// What a process calls the file of its own program.
+pub const OWN_PROGRAM: &[u8] = b"/proc/self/exe";
 /// The code in `siginfo` of a signal that a process sends.
 pub const BY_PROCESS: i32 = 0;
 /// That of one by the system.
@@ -66,8 +68,9 @@ impl System {
         let path = texts.arguments.first().ok_or(Errno::EINVAL)?.clone();
         let root = Rc::clone(&self.tree.root);
         let chance = [self.random.next(), self.random.next()];
-        let Start { memory, registers, name } =
-            program::begin(&mut self.machine, &self.tree, (&root, &path), texts, chance)?;
+        let start = program::begin(&mut self.machine, &self.tree, (&root, &path), texts, chance)?;
+        let name = start.name();
+        let Start { memory, registers, path } = start;
         let terminal = self.tree.find(&root, b"dev/tty", true)?.node()?;
         let open = Open::new(What::Node(terminal), O_RDWR, &self.counts)?;
         let mut files = Descriptors::default();
@@ -80,6 +83,7 @@ impl System {
             group: FIRST,
             session: FIRST,
             name,
+            program: path,
             memory: Some(memory),
             lender: None,
             registers,
@@ -164,11 +168,19 @@ impl System {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// A path that it names.
+    /// A path that it names. What `/proc` would say of its own program is known without that.
     pub fn path(&mut self, address: u64) -> Result<Vec<u8>> {
         let (process, machine) = self.parts();
         let memory = process.memory.as_mut().ok_or(Errno::EFAULT)?;
-        memory.text(machine, address, limits::PATH)
+        let path = memory.text(machine, address, limits::PATH)?;
+        Ok(if path == OWN_PROGRAM { process.program.clone() } else { path })
+    }
+
+    /// Whether a path is that of the file of its own program, where that has a link.
+    pub fn names_own_program(&mut self, address: u64) -> Result<bool> {
+        let (process, machine) = self.parts();
+        let memory = process.memory.as_mut().ok_or(Errno::EFAULT)?;
+        Ok(memory.text(machine, address, limits::PATH)? == OWN_PROGRAM)
     }
 
     /// The next process that can go on becomes the one that runs.

@@ -232,6 +232,16 @@ impl Tree {
         Ok(if path.is_empty() { vec![b'/'] } else { path })
     }
 
+    /// The path of what was found, from the root.
+    pub fn path_of(&self, found: &Found) -> Result<Vec<u8>> {
+        let mut path = self.path(&found.folder)?;
+        if !path.ends_with(b"/") && !found.name.is_empty() {
+            path.push(b'/');
+        }
+        path.extend(&found.name);
+        Ok(path)
+    }
+
     /// Whether a folder is another one, or lies in it.
     pub fn is_inside(&self, folder: &Rc<Node>, outer: &Rc<Node>) -> bool {
         let mut here = Some(Rc::clone(folder));

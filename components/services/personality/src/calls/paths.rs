@@ -130,8 +130,16 @@ pub fn entries(system: &mut System, number: u64, to: u64, length: u64) -> Answer
 
 /// Where a symbolic link leads.
 pub fn read_link(system: &mut System, folder: u64, at: u64, to: u64, most: u64) -> Answer {
-    let node = find(system, folder, at, false)?.node()?;
-    let Kind::Link(target) = &node.kind else { return Err(Errno::EINVAL) };
+    let node;
+    let own;
+    let target = if system.names_own_program(at)? {
+        own = system.me().program.clone();
+        &own
+    } else {
+        node = find(system, folder, at, false)?.node()?;
+        let Kind::Link(target) = &node.kind else { return Err(Errno::EINVAL) };
+        target
+    };
     let count = target.len().min(usize::try_from(most).unwrap_or(usize::MAX));
     if count == 0 {
         return Err(Errno::EINVAL);

@@ -47,6 +47,7 @@ pub fn clone(system: &mut System, flags: u64, stack: u64) -> Answer {
         group: process.group,
         session: process.session,
         name: process.name.clone(),
+        program: process.program.clone(),
         memory,
         lender,
         registers,
@@ -103,13 +104,16 @@ pub fn begin(system: &mut System, path: u64, arguments: u64, environment: u64) -
     let texts = Texts { arguments, environment };
     let started =
         program::begin(&mut system.machine, &system.tree, (&folder, &path), texts, chance);
-    let Start { memory, registers, name } = started?;
+    let started = started?;
+    let name = started.name();
+    let Start { memory, registers, path } = started;
     let number = system.me().number;
     system.give_memory_back(number);
     let process = system.me();
     process.memory = Some(memory);
     process.registers = registers;
     process.name = name;
+    process.program = path;
     process.float = None;
     process.files.begin_program();
     process.signals.begin_program();
