@@ -297,25 +297,45 @@ static void forged_frame(void)
     exit_(0);
 }
 
+/* Its own file as it is in memory: how large it is. */
+static int64_t read_image(void)
+{
+    int64_t file = open_("/bin/attack", 0), size = 0, part;
+    while ((part = CALL(READ, file, image + size, sizeof image - (uint64_t)size, 0)) > 0) size += part;
+    CALL(CLOSE, file, 0, 0, 0);
+    expect(size > 1000, "its own file");
+    return size;
+}
+
+static void write_image(int64_t size)
+{
+    int64_t file = open_("/tmp/program", 01101);
+    for (int64_t done = 0, part; done < size; done += part)
+        if ((part = CALL(WRITE, file, image + done, size - done, 0)) <= 0) exit_(1);
+    CALL(CLOSE, file, 0, 0, 0);
+}
+
+/* The same as a program that can lie anywhere, which its code can. */
+static void elsewhere(void)
+{
+    int64_t size = read_image();
+    image[16] = 3;
+    write_image(size);
+    char *arguments[] = { "/tmp/program", "where", 0 };
+    CALL(EXECVE, "/tmp/program", arguments, 0, 0);
+    exit_(8);
+}
+
 /* Programs that are none, or almost. */
 static void programs(void)
 {
-    int64_t file = open_("/bin/attack", 0);
-    int64_t size = CALL(READ, file, image, sizeof image, 0);
-    CALL(CLOSE, file, 0, 0, 0);
-    expect(size > 1000, "its own file");
+    int64_t size = read_image();
     for (int count = 0; count < 300; count++) {
         int64_t child = fork_();
         if (child == 0) {
             chance_state += (uint64_t)count * 77;
             for (uint64_t changes = 1 + chance() % 12; changes; changes--) image[chance() % 8 ? chance() % 288 : 24 + chance() % 8] = (uint8_t)chance();
-            file = open_("/tmp/program", 01101);
-            for (int64_t done = 0; done < size;) {
-                int64_t part = CALL(WRITE, file, image + done, size - done, 0);
-                if (part <= 0) exit_(1);
-                done += part;
-            }
-            CALL(CLOSE, file, 0, 0, 0);
+            write_image(size);
             for (int number = 0; number < 3; number++) CALL(CLOSE, number, 0, 0, 0);
             char *arguments[] = { "/tmp/program", "quiet", 0 };
             CALL(EXECVE, "/tmp/program", arguments, 0, 0);
@@ -333,7 +353,10 @@ static void programs(void)
 
 void start(uint64_t *stack)
 {
-    if (stack[0] > 1) exit_(0);
+    if (stack[0] > 1) {
+        const char *argument = (const char *)stack[2];
+        exit_(argument[0] == 'w' ? (int)((uint64_t)page >> 24) + 8 : 0);
+    }
     counted = (uint64_t *)map(4096, 3, 0x21);
     make_canary(&canary);
     chosen();
@@ -378,6 +401,8 @@ void start(uint64_t *stack)
     equals("forged frames", ended(child, 10000), 0);
     hear(&canary, "handlers, faults and forged frames");
 
+    if ((child = begin()) == 0) elsewhere();
+    equals("elsewhere", ended(child, 5000), 9 << 8);
     if ((child = begin()) == 0) programs();
     equals("programs", ended(child, 30000), 0);
     hear(&canary, "files that are no programs");
