@@ -2,7 +2,6 @@
 
 use crate::limits;
 use crate::memory::Machine;
-use crate::node::Device;
 use crate::open::{Counts, Descriptors, Open, What};
 use crate::process::{Process, State};
 use crate::program::{self, Start, Texts};
@@ -347,8 +346,8 @@ impl System {
         }
     }
 
-    /// There is no page: the process with most of them ends, but not the first one, if there is another. Whether it is the one that runs.
-    pub fn make_room(&mut self) -> bool {
+    /// There is no page: the process with most of them ends, but not the first one, if there is another.
+    pub fn make_room(&mut self) {
         let own = self.me().number;
         let size = |process: &Process| {
             let pages = process.memory.as_ref().map_or(0, |memory| memory.resident);
@@ -362,14 +361,11 @@ impl System {
             "no memory is left: process {largest}, `{name}`, has most of it and ends"
         ));
         self.end_other(largest, SIGKILL);
-        largest == own
     }
 
-    /// Whether a process reads the terminal in the background; then it stops, or the read fails.
-    pub fn is_in_background(&mut self, device: Device) -> bool {
+    /// Whether the one that runs is in the background, while somebody is in the foreground.
+    pub fn is_in_background(&mut self) -> bool {
         let group = self.terminal.group;
-        device == Device::Terminal
-            && self.me().group != group
-            && self.all().any(|one| one.group == group)
+        self.me().group != group && self.all().any(|one| one.group == group)
     }
 }

@@ -16,9 +16,11 @@ use linux_raw_sys::general::*;
 /// Parts of a read or write of several.
 const PARTS: u64 = 1024;
 
-/// What one can be waited for, or is answered at once.
+/// What comes of a read or write.
 enum Moved {
+    /// So many bytes.
     Done(usize),
+    /// Nothing yet.
     Waits,
 }
 
@@ -32,7 +34,7 @@ fn can_write(open: &Open) -> Result<()> {
 
 /// Of the terminal: a line, if the process may have it now.
 fn read_terminal(system: &mut System, most: usize) -> Result<Option<Vec<u8>>> {
-    if system.is_in_background(Device::Terminal) {
+    if system.is_in_background() {
         let (number, group) = (system.me().number, system.me().group);
         let signals = &system.me().signals;
         let is_blocked = signals.blocked & crate::signals::bit(SIGTTIN) != 0;
