@@ -1,7 +1,7 @@
-//! What sections begin with, with what comes from packages of Debian: the file `content.toml` of a folder names these.
+//! What sections begin with, with what comes from packages of Debian and what is built: the file `content.toml` of a folder names these.
 
 use crate::c_component::Unavailable;
-use crate::paths;
+use crate::{paths, setup};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
 use cairn_description::content::{self, Archive, Format, MANIFEST};
@@ -23,6 +23,9 @@ struct Manifest {
     format: Written,
     #[serde(default)]
     package: Vec<Package>,
+    /// The command that makes further files.
+    #[serde(default)]
+    make: Vec<Spanned<String>>,
     /// Symbolic links: where each target has some.
     #[serde(default)]
     links: BTreeMap<String, Vec<Spanned<String>>>,
@@ -61,6 +64,7 @@ struct Package {
 
 /// A manifest with what messages about it need.
 struct Source {
+    folder: PathBuf,
     shown: String,
     text: String,
     manifest: Manifest,
@@ -94,7 +98,7 @@ impl Source {
         let shown = paths::shown(&file);
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {shown}"))?;
         let manifest = toml::from_str(&text).with_context(|| shown.clone())?;
-        Ok(Some(Source { shown, text, manifest }))
+        Ok(Some(Source { folder: folder.to_owned(), shown, text, manifest }))
     }
 
     /// File and line of a value.
@@ -115,6 +119,34 @@ impl Source {
             );
         }
         Ok(path)
+    }
+
+    /// Adds what the command makes, which finds the folder to fill in `CAIRN_OUTPUT`. Programs for the machine come from the compiler
+    /// of components in C.
+    fn make(
+        &self,
+        archive: &mut Archive,
+        program: &Spanned<String>,
+        arguments: &[Spanned<String>],
+    ) -> Result<()> {
+        let at = self.at(program);
+        let folder = paths::temporary(&paths::target().join("content"));
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        // The command runs elsewhere.
+        let folder = paths::real(&folder);
+        let mut command = Command::new(program.get_ref());
+        command.args(arguments.iter().map(Spanned::get_ref));
+        command.current_dir(&self.folder).env("CAIRN_OUTPUT", &folder).stdout(Stdio::null());
+        let status = command
+            .status()
+            .with_context(|| format!("{at}: cannot start `{}` of `make`", program.get_ref()))?;
+        let added = match status.success() {
+            true => Ok(archive.add_all(&folder)?),
+            false => Err(anyhow!("{at}: `make` failed; the messages above say why")),
+        };
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot remove {}", folder.display()))?;
+        added
     }
 
     /// Adds what it names; `fetch` has the files of a package.
@@ -143,6 +175,9 @@ impl Source {
                 })?;
             }
         }
+        if let Some((program, arguments)) = self.manifest.make.split_first() {
+            self.make(archive, program, arguments)?;
+        }
         for (target, names) in &self.manifest.links {
             for name in names {
                 archive.link(self.inside(name)?, target);
@@ -162,6 +197,9 @@ fn bytes(section: &Section) -> Result<Vec<u8>> {
     let Some(place) = place(section) else { return Ok(Vec::new()) };
     let read = || -> Result<Vec<u8>> {
         let Some(source) = Source::read(&place)? else { return Ok(content::read(&place)?) };
+        if !source.manifest.make.is_empty() {
+            setup::need(setup::C_COMPILER)?;
+        }
         let mut archive = Archive::of(&place)?;
         source.add(&mut archive, Package::fetch)?;
         Ok(archive.bytes(source.manifest.format.format())?)
@@ -234,6 +272,22 @@ mod tests {
         let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
         assert!(["bin/thing", "program", "bin/other", "text"].iter().all(|text| has(text)));
         assert!(!has(MANIFEST) && !has("usr/bin"));
+    }
+
+    #[test]
+    fn files_that_are_made_lie_there_too() {
+        let command = |script: &str| format!("make = [\"sh\", \"-c\", {script:?}]\n{MADE}");
+        let script = "mkdir $CAIRN_OUTPUT/made; cat text text >$CAIRN_OUTPUT/made/twice";
+        let bytes = made("manifest-make", &command(script), true).unwrap();
+        let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        assert!(has("made/twice") && has("texttext"));
+        let error = made("manifest-fails", &command("exit 1"), true).unwrap_err();
+        assert!(
+            error.ends_with("content.toml:1: `make` failed; the messages above say why"),
+            "{error}"
+        );
+        let error = made("manifest-none-such", "make = [\"nosuch-cairn\"]\n", true).unwrap_err();
+        assert!(error.contains("content.toml:1: cannot start `nosuch-cairn` of `make`"), "{error}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct Archive {
 #[derive(Clone, Debug)]
 enum Node {
     Folder(u32),
-    File(u32, PathBuf),
+    File(u32, Vec<u8>),
     Link(PathBuf),
 }
 
@@ -42,6 +42,12 @@ impl Archive {
     /// All that is in a folder, but for its [`MANIFEST`].
     pub fn of(folder: &Path) -> io::Result<Archive> {
         let mut archive = Archive::default();
+        archive.add_all(folder)?;
+        Ok(archive)
+    }
+
+    /// Adds all that is in another folder, instead of what has the same names.
+    pub fn add_all(&mut self, folder: &Path) -> io::Result<()> {
         let mut left = vec![PathBuf::new()];
         while let Some(inner) = left.pop() {
             for entry in fs::read_dir(folder.join(&inner))? {
@@ -53,10 +59,10 @@ impl Archive {
                 if entry.file_type()?.is_dir() {
                     left.push(name.clone());
                 }
-                archive.add(name, &entry.path())?;
+                self.add(name, &entry.path())?;
             }
         }
-        Ok(archive)
+        Ok(())
     }
 
     /// Adds a file, a folder without what is in it, or a symbolic link, instead of what had this name.
@@ -66,7 +72,7 @@ impl Archive {
         let node = match data.file_type() {
             kind if kind.is_symlink() => Node::Link(from.read_link()?),
             kind if kind.is_dir() => Node::Folder(mode),
-            kind if kind.is_file() => Node::File(mode, from.to_owned()),
+            kind if kind.is_file() => Node::File(mode, fs::read(from)?),
             _ => {
                 let what = format!("{} is no file, folder or symbolic link", from.display());
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -137,9 +143,9 @@ impl Archive {
         let mut builder = Builder::new(Vec::new());
         for (name, node) in &self.entries {
             let (kind, mode, content, target) = match node {
-                Node::Folder(mode) => (EntryType::Directory, *mode, Vec::new(), None),
-                Node::File(mode, from) => (EntryType::Regular, *mode, fs::read(from)?, None),
-                Node::Link(target) => (EntryType::Symlink, 0o777, Vec::new(), Some(target)),
+                Node::Folder(mode) => (EntryType::Directory, *mode, &[][..], None),
+                Node::File(mode, content) => (EntryType::Regular, *mode, &content[..], None),
+                Node::Link(target) => (EntryType::Symlink, 0o777, &[][..], Some(target)),
             };
             let long = [("path", Some(name)), ("linkpath", target)];
             let long = long.into_iter().filter_map(|(key, path)| {
@@ -162,7 +168,7 @@ impl Archive {
                 put(&mut header.as_old_mut().linkname, target);
             }
             header.set_cksum();
-            builder.append(&header, content.as_slice())?;
+            builder.append(&header, content)?;
         }
         builder.into_inner()
     }
