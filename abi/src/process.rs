@@ -11,7 +11,7 @@
 //! what it was checked for.
 
 use crate::address::PAGE_SIZE;
-use crate::domain::DOMAINS_MAXIMUM;
+use crate::domain::{DOMAINS_MAXIMUM, Tables};
 use crate::float::{FLOAT_CELL, FLOAT_WORDS};
 use crate::thread::{FRAME_HEADER, FRAME_SCRATCH, TRAP_FRAME};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -65,6 +65,11 @@ pub const TABLES_MAXIMUM: u64 = 4096;
 pub const FIRST_IDENTIFIER: u64 = DOMAINS_MAXIMUM as u64;
 /// Bytes that [`PORTAL_PROCESS_CLEAR`](crate::privileged::PORTAL_PROCESS_CLEAR) clears.
 pub const CLEARED: u64 = 512;
+
+/// Bytes before a server's pool: its status page, its cells, the block of its processes.
+pub const fn before_pool(tables: Tables) -> u64 {
+    2 * PAGE_SIZE + tables.block_size().next_multiple_of(PAGE_SIZE)
+}
 
 /// What a server has been given, in its startup page; all zero: it is no server of processes.
 #[derive(

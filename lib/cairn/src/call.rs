@@ -153,7 +153,9 @@ impl<'buffers> Call<'buffers> {
         self.arguments.word(section.size() as u64);
     }
 
-    /// Calls the portal at `index`; all registers are passed. Status and words of the reply.
+    /// Calls the portal at `index`; all registers are passed. Status and words of the reply. Below
+    /// [`PORTAL_FIRST_IMPORT`](cairn_abi::domain::PORTAL_FIRST_IMPORT) are the component's return, and what privilege the description gives it: no
+    /// index that others choose gets there, since objects and opened names have those that the portal manager chose.
     pub fn invoke(self, index: u32) -> (i64, [u64; REPLY_WORDS]) {
         let Call { arguments, staging } = self;
         let reply = Portals::at(index).invoke::<REGISTERS, REPLY_WORDS>(0, arguments);

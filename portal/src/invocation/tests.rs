@@ -3,6 +3,7 @@
 use super::*;
 use cairn_abi::address::THREADS;
 use cairn_abi::domain::Tables;
+use cairn_abi::process::{PROCESS_FRAME, SERVER_FRAME};
 use std::collections::HashMap;
 
 const TRAP_RETURN: u64 = NUCLEUS + 0x400;
@@ -27,14 +28,13 @@ impl World {
 
     /// A return portal and its dead entry.
     fn portal(&mut self, at: u64, size: u16, caller: u16, callee: u16) -> (u64, u64) {
+        let (caller, callee) = (DomainId(caller), DomainId(callee));
+        self.of_frame(at, CallFrame { size, of_carrier: false, caller, callee })
+    }
+
+    fn of_frame(&mut self, at: u64, frame: CallFrame) -> (u64, u64) {
         let (back, dead) = (PORTAL_CODE + at, PORTAL_CODE + at + 0x200);
         self.set(back, LITERAL_MARK, MARK_RETURN);
-        let frame = CallFrame {
-            size,
-            of_carrier: false,
-            caller: DomainId(caller),
-            callee: DomainId(callee),
-        };
         self.set(back, LITERAL_FRAME, frame.word());
         self.set(dead, LITERAL_MARK, MARK_DEAD);
         self.set(dead, LITERAL_RETURN, back);
@@ -134,4 +134,47 @@ fn who_only_leaves_a_domain_is_not_held_there() {
     let again = world.portal(0x3000, 0x40, 3, 3);
     world.set(headers[2], FRAME_RETURN, again.0);
     assert!(held(&world, DomainId(3)));
+}
+
+/// A server of processes, 1, began its carrier, which was interrupted in a process or, `beyond`, in 2, which the server called.
+fn carrier(is_beyond: bool) -> World {
+    let mut world = World::default();
+    let server = DomainId(1);
+    let mut frame = |at, size| {
+        let size = size as u16;
+        world.of_frame(at, CallFrame { size, of_carrier: true, caller: server, callee: server }).0
+    };
+    let [of_process, of_server] = [frame(0x1000, PROCESS_FRAME), frame(0x2000, SERVER_FRAME)];
+    let called = world.portal(0x3000, 0x40, 1, 2).0;
+    let process = THREADS.wrapping_add_signed(base_frame(0) + PROCESS_FRAME);
+    world.set(THREADS, FIELD_DOMAIN, 1);
+    world.set(process, FRAME_RETURN, of_process);
+    world.set(process, FRAME_TABLE, PROCESSES + 0x3000);
+    let mut top = process;
+    if is_beyond {
+        let own = process.wrapping_add_signed(SERVER_FRAME);
+        world.set(own, FRAME_RETURN, of_server);
+        top = own + 0x40;
+        world.set(top, FRAME_RETURN, called);
+        world.set(top, FRAME_TABLE, Tables::LEAST.portal_table(DomainId(2)));
+    }
+    top = top.wrapping_add_signed(TRAP_FRAME);
+    world.set(top, FRAME_RETURN, TRAP_RETURN);
+    world.set(THREADS, FIELD_FRAME, top);
+    world
+}
+
+#[test]
+fn who_carries_processes_is_at_home_with_them() {
+    let kinds = |world: &World| walk(world).into_iter().map(|(_, kind, into, _)| (kind, into));
+    let in_process = [(Kind::Trap, 1), (Kind::Carrier, 1), (Kind::Base, 1)];
+    assert!(kinds(&carrier(false)).eq(in_process));
+    let beyond = [
+        (Kind::Trap, 2),
+        (Kind::Call { callee: DomainId(2) }, 1),
+        (Kind::Carrier, 1),
+        (Kind::Carrier, 1),
+        (Kind::Base, 1),
+    ];
+    assert!(kinds(&carrier(true)).eq(beyond));
 }

@@ -12,7 +12,7 @@ mod moves;
 mod packages;
 mod pagers;
 mod placement;
-mod processes;
+pub(crate) mod processes;
 mod resources;
 mod roles;
 mod sections;

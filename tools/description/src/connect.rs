@@ -10,6 +10,7 @@ mod successors;
 pub use packages::ConnectedPackage;
 
 use crate::arguments::{self, Value};
+use crate::check::processes;
 use crate::control;
 use crate::copies::ranges;
 use crate::model::{Connection, Instance, StateMode, System};
@@ -116,6 +117,7 @@ pub fn connect<'a>(
     let entries = (0..system.instances.len()).map(|at| connector.entries(at)).max();
     // Whole words of the portal manager's bitmaps.
     let table_entries = entries.unwrap_or(0).max(PORTALS_DESCRIBED).next_multiple_of(64);
+    processes::check_addresses(system, Tables::of(table_entries as u64), &mut report);
     report.into_result(Connected { imports, portals, arguments, exports, packages, table_entries })
 }
 

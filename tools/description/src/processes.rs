@@ -1,35 +1,31 @@
 //! Instances that run processes: programs in address spaces of their own, whose page tables the instance fills.
 
-use crate::model::Instance;
+use crate::model::{Instance, System};
 use crate::place::Located;
 use crate::report::Error;
-use cairn_abi::address::PAGE_SIZE;
-
-/// Pages that such an instance takes beside its processes' memory and their page tables.
-const PAGES_BESIDE: u64 = 12;
+use cairn_abi::domain::Tables;
+use cairn_abi::process::{Pool, before_pool};
 
 /// What an instance has for the processes that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processes {
     /// Bytes of their memory, which is contiguous and no part of the quota.
     pub memory: u64,
-    /// Address spaces, each with a root page table.
-    pub spaces: u32,
-    /// Page tables of the middle level.
-    pub directories: u32,
-    /// Page tables of the last level.
-    pub leaves: u32,
+    /// Their page tables.
+    pub pool: Pool,
 }
 
 impl Processes {
-    /// Page tables of all levels.
-    pub fn tables(&self) -> u64 {
-        [self.spaces, self.directories, self.leaves].map(u64::from).iter().sum()
+    /// Bytes of addresses in the kernel domain, and of memory there, that it takes beside their memory.
+    pub fn area(&self, tables: Tables) -> u64 {
+        before_pool(tables) + self.pool.size()
     }
+}
 
-    /// Bytes of the board's memory that all of this takes.
-    pub fn room(&self) -> u64 {
-        self.memory + (self.tables() + PAGES_BESIDE) * PAGE_SIZE
+impl System {
+    /// What there is for processes, of all instances that run some.
+    pub fn processes(&self) -> impl Iterator<Item = &Located<Processes>> {
+        self.instances.iter().filter_map(|instance| instance.processes.as_ref())
     }
 }
 

@@ -445,6 +445,7 @@ impl<'a> Layout<'a> {
     fn check_quotas(&self) -> Result<(), Error> {
         let reports: Vec<_> = self
             .with_pages()
+            .filter(|at| *at < self.placed.len())
             .map(|at| (&self.system.instances[at], self.instance_report(at)))
             .collect();
         quota::check(reports.iter().map(|(one, report)| (*one, report))).map_err(Error::Description)

@@ -1,9 +1,13 @@
-//! Processes: which instances can run some, and whether there are identifiers for all of their address spaces.
+//! Processes: which instances can run some, and whether there are identifiers for all of their address spaces, and addresses for their page
+//! tables.
 
 use super::resources::check_sum;
-use crate::model::System;
+use crate::model::{Pager, System};
 use crate::report::{Error, Report};
-use cairn_abi::process::FIRST_IDENTIFIER;
+use crate::units::show_size;
+use cairn_abi::address::PROCESSES_SIZE;
+use cairn_abi::domain::Tables;
+use cairn_abi::process::{FIRST_IDENTIFIER, before_pool};
 
 pub(super) fn check(system: &System, report: &mut Report) {
     for index in 0..system.instances.len() {
@@ -43,6 +47,18 @@ fn obstacle(system: &System, index: usize) -> Option<Error> {
         let note = format!("`{}` is in the same domain", fellow.name);
         return Some(error.note(&fellow.name.place, note));
     }
+    let serves = |pager: &Pager| *pager.instance == index;
+    let pager = (0..system.instances.len()).find_map(|client| {
+        let mut paged = system.paged(client).map(|(_, pager)| pager);
+        paged.find(|pager| client == index || serves(pager))
+    });
+    if let Some(pager) = pager {
+        let error = because(
+            "an instance that maps no section with a pager, and is no pager: nobody would keep what its processes have in the floating-point unit",
+            "map a section without `pager`, let an instance without processes be the pager, or remove `processes`",
+        );
+        return Some(error.note(&pager.instance.place, "the pager"));
+    }
     let moves = instance.moves.as_ref()?;
     let error = because(
         "an instance that stays where it is: its processes do not move with it",
@@ -58,8 +74,7 @@ fn check_identifiers(system: &System, report: &mut Report) {
         return;
     }
     let limit = (1u64 << bits).saturating_sub(FIRST_IDENTIFIER);
-    let processes = system.instances.iter().filter_map(|instance| instance.processes.as_ref());
-    let parts = processes.map(|processes| (u64::from(processes.spaces), &processes.place));
+    let parts = system.processes().map(|processes| (processes.pool.spaces, &processes.place));
     check_sum(parts, limit, report, |place, total| {
         Error::new(
             place,
@@ -74,6 +89,26 @@ fn check_identifiers(system: &System, report: &mut Report) {
             ),
             "lower `spaces`, choose a board with more, or write `asid_bits = 0` in its description: then all have one identifier, \
              and what the harts keep of translations is lost at each change of address space",
+        )
+    });
+}
+
+/// The page tables of all processes have addresses in one area of the kernel domain. How large portal tables are, of which each server has one
+/// there, is known when components are connected.
+pub(crate) fn check_addresses(system: &System, tables: Tables, report: &mut Report) {
+    let parts = system.processes().map(|processes| (processes.area(tables), &processes.place));
+    check_sum(parts, PROCESSES_SIZE, report, |place, total| {
+        Error::new(
+            place,
+            "no addresses are left for page tables of processes",
+            format!(
+                "expected at most {} in all, found {}: 4K for each of the `spaces`, `directories` and `leaves`, and {} for each instance that \
+                 runs processes",
+                show_size(PROCESSES_SIZE),
+                show_size(total),
+                show_size(before_pool(tables))
+            ),
+            "lower `leaves`, `directories` or `spaces`, also of the others",
         )
     });
 }

@@ -9,7 +9,7 @@ use cairn_abi::address::{
     activation_stride,
 };
 use cairn_abi::domain::{
-    ACTIVATIONS_MAXIMUM, BLOCKS_MAXIMUM, BLOCKS_OF_CLIENT, DOMAINS_MAXIMUM, HELD_QUEUE,
+    ACTIVATIONS_MAXIMUM, BLOCKS_MAXIMUM, BLOCKS_OF_CLIENT, DOMAINS_MAXIMUM, HELD_QUEUE, Tables,
 };
 use cairn_abi::record::NAMES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
@@ -321,8 +321,8 @@ fn check_memory(system: &System, report: &mut Report) {
     let instances = system.instances.iter().map(|i| (*i.memory, &i.memory.place));
     let sections = system.sections.iter().filter(|section| section.pager.is_none());
     let sections = sections.map(|s| (*s.size, &s.size.place));
-    let processes = system.instances.iter().filter_map(|i| i.processes.as_ref());
-    let processes = processes.map(|p| (p.room(), &p.place));
+    let processes = system.processes();
+    let processes = processes.map(|p| (p.memory + p.area(Tables::LEAST), &p.place));
     check_sum(instances.chain(sections).chain(processes), room, report, |place, total| {
         Error::new(
             place,

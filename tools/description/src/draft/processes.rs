@@ -6,7 +6,7 @@ use crate::processes::Processes;
 use crate::report::{Error, Report};
 use crate::table::Value;
 use cairn_abi::address::LEAF_SPAN;
-use cairn_abi::process::TABLES_MAXIMUM;
+use cairn_abi::process::{Pool, TABLES_MAXIMUM};
 use std::ops::RangeInclusive;
 
 const EXAMPLE: &str = "processes = { memory = \"8M\", spaces = 16 }";
@@ -37,13 +37,12 @@ pub(super) fn read_processes(value: &Value<'_>, report: &mut Report) -> Option<L
     let directories = tables("directories", DIRECTORIES_EACH);
     let leaves = tables("leaves", LEAVES_EACH);
     table.finish(report);
-    let processes = Processes {
-        memory: *memory?,
-        spaces: *spaces? as u32,
-        directories: *directories?,
-        leaves: *leaves?,
+    let pool = Pool {
+        spaces: *spaces?,
+        directories: u64::from(*directories?),
+        leaves: u64::from(*leaves?),
     };
-    let tables = processes.tables();
+    let tables = pool.tables();
     if tables > TABLES_TOGETHER {
         report.push(Error::new(
             &value.place(),
@@ -55,5 +54,5 @@ pub(super) fn read_processes(value: &Value<'_>, report: &mut Report) -> Option<L
         ));
         return None;
     }
-    Some(Located::new(processes, value.place()))
+    Some(Located::new(Processes { memory: *memory?, pool }, value.place()))
 }

@@ -1,6 +1,7 @@
 //! What an instance has for the processes that it runs.
 
 use crate::common::{check, folder};
+use cairn_abi::process::Pool;
 use cairn_description::Report;
 use cairn_description::model::{Processes, System};
 
@@ -19,12 +20,14 @@ fn page_tables_are_as_said_or_as_many_as_spaces_need() {
         let instance = &system.instances[system.instance(name).expect(name)];
         instance.processes.as_deref().copied()
     };
-    let small = Processes { memory: 8 << 20, spaces: 4, directories: 12, leaves: 32 };
-    assert_eq!([of("server-1"), of("server-2")], [Some(small); 2]);
-    assert_eq!((small.tables(), small.room()), (48, (8 << 20) + (48 + 12) * 4096));
-    let large = Processes { memory: 2 << 20, spaces: 200, directories: 3, leaves: 1600 };
-    assert_eq!(of("large"), Some(large));
-    assert_eq!(of("full").map(|full| full.tables()), Some(8192));
+    let small = Pool { spaces: 4, directories: 12, leaves: 32 };
+    assert_eq!(
+        [of("server-1"), of("server-2")],
+        [Some(Processes { memory: 8 << 20, pool: small }); 2]
+    );
+    let large = Pool { spaces: 200, directories: 3, leaves: 1600 };
+    assert_eq!(of("large"), Some(Processes { memory: 2 << 20, pool: large }));
+    assert_eq!(of("full").map(|full| full.pool.tables()), Some(8192));
     assert_eq!(of("scheduler"), None);
     let [package] = system.packages.as_slice() else { panic!("there is one") };
     assert!(package.instance.processes.is_none(), "they stay the instance's");
@@ -43,12 +46,19 @@ fn on_board(board: &str, processes: &str) -> Result<Processes, Report> {
 
 #[test]
 fn there_are_no_more_page_tables_than_can_be() {
-    let processes = on_board("large", "memory = \"1G\", spaces = 512").unwrap();
-    assert_eq!((processes.directories, processes.leaves), (1536, 4096));
+    let pool = on_board("large", "memory = \"1G\", spaces = 512").unwrap().pool;
+    assert_eq!((pool.directories, pool.leaves), (1536, 4096));
     let all = "memory = \"2M\", spaces = 512, directories = 4096, leaves = ";
-    assert_eq!(on_board("large", &format!("{all}3584")).unwrap().tables(), 8192);
+    assert_eq!(on_board("large", &format!("{all}3584")).unwrap().pool.tables(), 8192);
     let report = on_board("large", &format!("{all}3585")).unwrap_err().to_string();
     assert!(report.contains("expected at most 8192 in all, found 8193"), "{report}");
+}
+
+#[test]
+fn page_tables_have_addresses() {
+    let text = std::fs::read_to_string(folder().join("bad/processes-addresses.toml")).unwrap();
+    check("good/processes-addresses.toml", &text.replace("3561", "3560"))
+        .unwrap_or_else(|report| panic!("{report}"));
 }
 
 #[test]

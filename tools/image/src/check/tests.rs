@@ -4,6 +4,7 @@ use crate::memory::{PageTables, Root};
 use crate::sharing::{RoleViews, Sharing};
 use cairn_abi::RegionId;
 use cairn_abi::domain::activation;
+use cairn_abi::page_table::{page_entry, table_entry};
 
 const CODE: u64 = 0x8020_0000;
 /// Of the first.
@@ -214,8 +215,9 @@ fn server(changed: impl FnOnce(&mut Two, u64)) -> Result<(), String> {
     let mut two = two();
     let pool = two.tables.take(2).unwrap();
     let memory = two.memory.pages(1);
+    let status = two.memory.pages(1);
     two.processes = Some(Processes {
-        status: 0,
+        status,
         roots: vec![pool],
         pool: pool..pool + 2 * PAGE_SIZE,
         memory: memory..memory + PAGE_SIZE,
@@ -226,6 +228,7 @@ fn server(changed: impl FnOnce(&mut Two, u64)) -> Result<(), String> {
     two.memory.write(pool + 2048, &half);
     two.map_at(0, PROCESS_MEMORY + pool, pool, USER | READ);
     two.map_at(0, PROCESS_MEMORY + memory, memory, USER | READ | WRITE);
+    two.has_status_page(0, status, READ | WRITE);
     changed(&mut two, pool);
     two.check().map(drop)
 }
@@ -234,13 +237,23 @@ impl Two {
     fn map_at(&mut self, domain: usize, address: u64, page: u64, flags: u64) {
         self.tables.map(&mut self.memory, self.roots[domain], address, page, flags).unwrap();
     }
+
+    fn has_status_page(&mut self, domain: usize, page: u64, rights: u64) {
+        let mut entry = page_entry(page, rights | USER);
+        for level in 0..ROOT_LEVEL {
+            let table = self.tables.take(1).unwrap();
+            self.memory.store(slot(table, STATUS_PAGE, level), entry);
+            entry = table_entry(table);
+        }
+        self.memory.store(slot(self.roots[domain].0, STATUS_PAGE, ROOT_LEVEL), entry);
+    }
 }
 
 #[test]
 fn a_server_reaches_what_its_processes_have() {
     assert_eq!(server(|_, _| ()), Ok(()));
     type Change = fn(&mut Two, u64);
-    let wrong: [(Change, &str); 6] = [
+    let wrong: [(Change, &str); 9] = [
         (|two, pool| two.memory.store(pool, VALID), "has something already"),
         (|two, pool| two.memory.store(pool + 4088, VALID), "has something already"),
         (
@@ -263,6 +276,9 @@ fn a_server_reaches_what_its_processes_have() {
             },
             "is of processes of",
         ),
+        (|two, _| two.has_status_page(0, two.page, READ | WRITE), "not of its role"),
+        (|two, _| two.has_status_page(0, two.page, READ | EXECUTE), "wrong side of the user bit"),
+        (|two, _| two.has_status_page(1, two.page, READ | WRITE), "kernel half of its own"),
     ];
     for (number, (change, message)) in wrong.into_iter().enumerate() {
         let error = server(change).unwrap_err();

@@ -13,7 +13,6 @@ use cairn_abi::privileged::*;
 use cairn_abi::process::*;
 use cairn_abi::upcall::Upcall;
 use cairn_description::System;
-use cairn_description::model::Processes;
 use cairn_portal::{ProcessPortal, ProcessServer, generate};
 
 /// A server, as it is laid out.
@@ -36,30 +35,15 @@ impl Server {
     }
 }
 
-/// Bytes before a server's pool: its status page, its cells, the block of its processes.
-fn before_pool(tables: Tables) -> u64 {
-    2 * PAGE_SIZE + tables.block_size().next_multiple_of(PAGE_SIZE)
-}
-
-fn pool(given: &Processes) -> Pool {
-    Pool {
-        spaces: given.spaces.into(),
-        directories: given.directories.into(),
-        leaves: given.leaves.into(),
-    }
-}
-
 /// Bytes of all that servers have in the kernel domain.
 pub(super) fn area(system: &System, tables: Tables) -> u64 {
-    let servers = system.instances.iter().filter_map(|instance| instance.processes.as_ref());
-    servers.map(|given| before_pool(tables) + pool(given).size()).sum()
+    system.processes().map(|given| given.area(tables)).sum()
 }
 
 impl Layout<'_> {
     /// Bytes of all processes' memory.
     pub(super) fn process_memory(&self) -> u64 {
-        let processes = self.system.instances.iter().filter_map(|one| one.processes.as_ref());
-        processes.map(|processes| processes.memory).sum()
+        self.system.processes().map(|processes| processes.memory).sum()
     }
 
     /// The same with what is left out for large pages.
@@ -78,17 +62,12 @@ impl Layout<'_> {
 
     /// Lays out what each server has beside its own domain.
     pub(super) fn connect_processes(&mut self, exit: u64) -> Result<(), String> {
-        if self.areas.processes.size > PROCESSES_SIZE {
-            return Err("no addresses are left for page tables of processes".into());
-        }
         let mut address = PROCESSES;
         let mut identifier = FIRST_IDENTIFIER;
         let mut memory = self.managed_end();
         for index in self.instances() {
-            let Some(given) = self.system.instances[index].processes.as_deref().copied() else {
-                continue;
-            };
-            let pool = pool(&given);
+            let Some(given) = self.system.instances[index].processes.as_deref() else { continue };
+            let pool = given.pool;
             let before = before_pool(self.connected.tables());
             let physical = self.areas.processes.at(address);
             let cells = address + PAGE_SIZE;

@@ -103,6 +103,19 @@ fn the_same_addresses_lead_to_other_pages() {
 }
 
 #[test]
+fn a_copy_of_a_server_of_processes_is_none() {
+    let (world, _) = parent();
+    let startup = region_start(&world) + STARTUP_OFFSET;
+    let spaces = startup + offset_of!(Startup, processes.pool.spaces) as u64;
+    set(&world, THREE, spaces, 4);
+    let place = world.manager().place(THREE).unwrap();
+    place.write(&Instance { float: FLOAT_PROCESSES, ..place.read() });
+    assert_eq!(fork(&world, "copy", QUOTAS), Ok(FOUR));
+    assert_eq!(word(&world, FOUR, spaces), 0, "it is told so");
+    assert_eq!(world.manager().record(FOUR).unwrap().read().float, FLOAT_OFF);
+}
+
+#[test]
 fn copies_go_without_a_trace_whatever_comes_between() {
     let (world, _) = parent();
     let mut before = None;

@@ -104,3 +104,21 @@ fn no_device_of_a_driver_that_is_gone_is_left_in_its_page_table() {
     manager.retire(TWO).unwrap();
     assert_eq!(devices.load(Relaxed), 0);
 }
+
+#[test]
+fn the_status_page_of_a_server_of_processes_is_not_for_who_gets_its_number() {
+    // Of others nothing is changed there: it is the kernel domain's half.
+    for (float, left) in [(FLOAT_PROCESSES, 0), (FLOAT_OFF, 9)] {
+        let world = World::loading(1);
+        let manager = world.manager();
+        let place = manager.place(TWO).unwrap();
+        place.write(&Instance { float, ..place.read() });
+        let leads = manager.tables.to_status_page(manager.root(TWO).unwrap()).unwrap();
+        leads.store(9, Relaxed);
+        manager.kill(TWO).unwrap();
+        steps(|cursor| manager.release(TWO, cursor));
+        assert_eq!(leads.load(Relaxed), 9, "in its next life it has it");
+        manager.retire(TWO).unwrap();
+        assert_eq!(leads.load(Relaxed), left);
+    }
+}

@@ -23,7 +23,11 @@ use program::*;
 
 cairn::component! {
     name: "processes-kernel",
-    imports: { console: interfaces::Console, threads: interfaces::Threads },
+    imports: {
+        console: interfaces::Console,
+        threads: interfaces::Threads,
+        supervisor: interfaces::Supervisor,
+    },
     exports: { progress: Progress = ROUNDS },
     main: main,
 }
@@ -57,12 +61,18 @@ struct Kernel {
 
 /// The clock, which is more urgent than what it interrupts.
 fn main() {
-    let _carrier = spawn(&CARRIER, 29, || {
+    let is_needless = cairn::environment::argument() == "computes when needed";
+    // As urgent as who looks whether it is needed.
+    let priority = if is_needless { 1 } else { 29 };
+    let carrier = spawn(&CARRIER, priority, || {
         let error = process::carry(|carrier| serve(carrier));
         panic!("{}", error.text())
-    });
-    loop {
+    })
+    .expect("carrier");
+    while !is_needless {
         cairn::thread::sleep(Duration::from_millis(2)).expect("sleep");
+        // It is at home in its processes: nobody is sent back, nor blamed, however long they take.
+        imports::SUPERVISOR.call_home(carrier.name()).expect("call home");
         if TICKS.load(Relaxed) {
             process::interrupt().expect("interrupt");
         }
@@ -79,7 +89,7 @@ fn serve(carrier: Carrier) -> ! {
     };
     assert_eq!(process::carry(|_| unreachable!("it is the carrier already")), Error::Busy);
     let spaces = [0, 1].map(|number| kernel.make_process(number));
-    if cairn::environment::argument() == "computes" {
+    if cairn::environment::argument().starts_with("computes") {
         kernel.computes(spaces[0]);
     }
     kernel.calls(&spaces);
@@ -249,6 +259,10 @@ impl Kernel {
 
     /// Each has registers of its own in the unit, from its first use on.
     fn floats(&mut self, spaces: &[Space]) {
+        if self.carrier.float() == Err(Error::NoPortal) {
+            self.has_no_unit(spaces[0]);
+            return self.say("floating point");
+        }
         let mut known = [0, 1].map(|_| None);
         for round in 0..100 {
             for (number, space) in spaces.iter().enumerate() {
@@ -271,6 +285,17 @@ impl Kernel {
             }
         }
         self.say("floating point");
+    }
+
+    /// No hart has a unit, or the board keeps it from all.
+    fn has_no_unit(&mut self, space: Space) {
+        for registers in [None, Some(&FloatingPoint::default())] {
+            assert_eq!(self.carrier.set_float(registers), Err(Error::NoPortal));
+            let mut registers = self.random_registers(CODE + DOUBLE);
+            let before = registers.clone();
+            let exit = self.run(space, &mut registers);
+            assert_eq!((exit, &registers), (Exit::Fault(Fault::FloatingPoint), &before));
+        }
     }
 
     /// As often as there are spaces, and then again; pages and tables come back.
