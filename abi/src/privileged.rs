@@ -50,8 +50,8 @@ pub const PORTAL_PROCESS_LINK: usize = 8;
 pub const PORTAL_PROCESS_CLEAR: usize = 9;
 /// `a0`: number of an address space, `a1`: an address in it whose translation may have changed; or 0: all.
 pub const PORTAL_PROCESS_FENCE: usize = 10;
-/// What the process has in the floating-point unit: `a0` 0: into the status page; 1: from there; else: nothing, so that its first use comes
-/// to the server. Absent where harts have no such unit.
+/// What the process has in the floating-point unit: `a0` 0: into the status page; 1: from there; 2: nothing, so that its first use comes
+/// to the server; else: again what it had before nothing. Absent where harts have no such unit.
 pub const PORTAL_PROCESS_FLOAT: usize = 12;
 /// Of another thread of the server: the process that the carrier was interrupted in is left for the server.
 /// [`WouldBlock`](crate::error::Error::WouldBlock): it is in none.

@@ -166,6 +166,11 @@ impl Carrier {
         done(raw(PORTAL_PROCESS_FLOAT, [what, 0, 0, 0, 0, 0, 0, 0]))
     }
 
+    /// The process that runs next has again what was given last, and taken away by `set_float(None)` since. `NoPortal`: as above.
+    pub fn give_float_again(&mut self) -> Result<(), Error> {
+        done(raw(PORTAL_PROCESS_FLOAT, [3, 0, 0, 0, 0, 0, 0, 0]))
+    }
+
     #[inline(never)]
     fn select(&mut self, space: Space) -> Result<(), Error> {
         done(raw(PORTAL_PROCESS_SELECT, [space.0, 0, 0, 0, 0, 0, 0, 0]))?;

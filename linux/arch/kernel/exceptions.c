@@ -52,7 +52,7 @@ asmlinkage void cairn_exception(struct pt_regs *regs)
 		do_page_fault(regs);
 		return;
 	}
-	if (cause == EXC_INST_ILLEGAL && cairn_first_float(regs))
+	if (cause == EXC_INST_ILLEGAL && cairn_takes_float(regs))
 		return;
 	current->thread.bad_cause = cause;
 	if (cause < ARRAY_SIZE(signals) && signals[cause].signal == SIGTRAP)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The floating-point unit is the processes' while the kernel runs, which uses none. One task has its state where portal code finds it
- * and gives it to the hardware (the owner); all others have theirs in `thread.fstate`. A task that has none faults at its first use.
+ * The floating-point unit is the processes' while the kernel runs, which uses none. One task, the owner, has its state where portal code
+ * finds it and gives it to the hardware; all others have theirs in `thread.fstate`. While another task runs, the state is taken away, and
+ * stays where it is: a task that uses the unit without it faults, and becomes the owner. So a switch of tasks copies nothing.
  */
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -10,7 +11,7 @@
 #include <asm/ptrace.h>
 #include <asm/switch_to.h>
 
-struct task_struct *cairn_float_owner;
+struct task_struct *cairn_float_owner, *cairn_float_given;
 
 bool has_fpu(void)
 {
@@ -29,60 +30,79 @@ static void get(struct task_struct *task)
 	state->fcsr = cairn_status(CAIRN_FLOAT + 32 * 8);
 }
 
-static void give(struct task_struct *task)
+static bool has_state(struct pt_regs *regs)
 {
-	struct __riscv_d_ext_state *state = &task->thread.fstate;
+	return regs->status & SR_FS;
+}
+
+/* The current task becomes the owner, with what is in its `thread.fstate`. */
+static void give(void)
+{
+	struct __riscv_d_ext_state *state = &current->thread.fstate;
 	int number;
 
 	for (number = 0; number < 32; number++)
 		cairn_status(CAIRN_FLOAT + number * 8) = state->f[number];
 	cairn_status(CAIRN_FLOAT + 32 * 8) = state->fcsr;
 	cairn_float(1, 0);
-	cairn_float_owner = task;
+	cairn_float_owner = cairn_float_given = current;
 }
 
-/* Nobody owns the unit. */
-static void none(void)
-{
-	cairn_float(2, 0);
-	cairn_float_owner = NULL;
-}
-
-static bool has_state(struct pt_regs *regs)
-{
-	return regs->status & SR_FS;
-}
-
-void cairn_switch_float(struct task_struct *next)
+static void become_owner(void)
 {
 	struct task_struct *owner = cairn_float_owner;
 
-	if (owner == next)
-		return;
-	if (owner)
+	if (owner && owner != current)
 		get(owner);
-	if (has_state(task_pt_regs(next)))
-		give(next);
-	else if (owner)
-		none();
+	give();
 }
 
-bool cairn_first_float(struct pt_regs *regs)
+/* Another task runs from now on: it has its state, or nobody has. */
+void cairn_switch_float(struct task_struct *next)
 {
-	if (!has_fpu() || has_state(regs))
+	cairn_float_given = cairn_float_owner == next ? next : NULL;
+	cairn_float(cairn_float_given ? 3 : 2, 0);
+}
+
+/* An illegal instruction: whether it may be one of the unit, and comes again with a state. */
+bool cairn_takes_float(struct pt_regs *regs)
+{
+	if (!has_fpu() || cairn_float_given == current)
 		return false;
-	/* It may be another illegal instruction: then it comes once more. */
-	regs->status |= SR_FS_DIRTY;
-	memset(&current->thread.fstate, 0, sizeof(current->thread.fstate));
-	give(current);
+	if (!has_state(regs)) {
+		regs->status |= SR_FS_DIRTY;
+		memset(&current->thread.fstate, 0, sizeof(current->thread.fstate));
+	}
+	become_owner();
 	return true;
+}
+
+/* The task has none any more, or is one no more. */
+void cairn_drop_float(struct task_struct *task)
+{
+	if (cairn_float_owner != task)
+		return;
+	if (cairn_float_given)
+		cairn_float(2, 0);
+	cairn_float_owner = cairn_float_given = NULL;
 }
 
 void fstate_off(struct task_struct *task, struct pt_regs *regs)
 {
 	regs->status &= ~SR_FS;
-	if (cairn_float_owner == task)
-		none();
+	cairn_drop_float(task);
+	/* What becomes a process here may have been a thread of the kernel, which leaves the state to others. */
+	if (cairn_float_given && cairn_float_given != current)
+		cairn_switch_float(current);
+}
+
+/* Others read and write what a task has that stops. */
+void cairn_stop_float(void)
+{
+	if (cairn_float_owner == current) {
+		get(current);
+		cairn_drop_float(current);
+	}
 }
 
 /* `thread.fstate` is what the task has. */
@@ -97,8 +117,7 @@ void fstate_save(struct task_struct *task, struct pt_regs *regs)
 /* The task has what is in `thread.fstate`. */
 void fstate_restore(struct task_struct *task, struct pt_regs *regs)
 {
-	if (task != current)
-		return;
 	regs->status |= SR_FS_DIRTY;
-	give(task);
+	/* It finds that at its next use. */
+	cairn_drop_float(task);
 }

@@ -71,8 +71,7 @@ void flush_thread(void)
 
 void arch_release_task_struct(struct task_struct *task)
 {
-	if (cairn_float_owner == task)
-		cairn_float_owner = NULL;
+	cairn_drop_float(task);
 }
 
 int arch_dup_task_struct(struct task_struct *to, struct task_struct *from)

@@ -12,7 +12,9 @@
 #include "portals.h"
 #include "semaphore.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 enum {
     CONSOLE = CAIRN_PORTAL_FIRST_IMPORT,
@@ -233,9 +235,10 @@ static void start(void)
     uint64_t priority = cairn_argument(PRIORITY);
     size_t length = cairn_argument_text(COMMAND_LINE, &command_line);
 
-    if (length >= sizeof line)
-        length = sizeof line - 1;
-    memcpy(line, command_line, length);
+    /* What was executed before the kernel is in its first process' environment. */
+    uint64_t executed;
+    __asm__ volatile("rdinstret %0" : "=r"(executed));
+    snprintf(line, sizeof line, "%.*s entered=%" PRIu64, (int)length, command_line, executed);
     cairn_given = (struct cairn_given){
         .memory = processes->memory,
         .memory_size = processes->memory_size,

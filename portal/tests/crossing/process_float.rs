@@ -170,8 +170,34 @@ fn an_illegal_instruction_is_one_with_the_unit_too() {
     assert_eq!(world.computes(0, fmv_x_d(A0, 9), 1), Some(5));
     assert_eq!(world.computes(0, 0, 1), None);
     assert_eq!(world.computes(0, fmv_x_d(A0, 9), 1), Some(5));
-    world.float(9);
+    world.float(2);
     assert_eq!(world.computes(0, fmv_x_d(A0, 9), 1), None);
+}
+
+/// What was taken away and is given again, while another process runs, and others use the unit.
+fn taken_away_and_given_again(world: &mut World) {
+    world.use_float(SERVER, Float::FIRST_USE);
+    let user = world.connect("npi", CLIENT, SERVER);
+    for what in 0..3 {
+        world.give(&[5; FLOAT_WORDS]);
+        assert_eq!(
+            world.computes(0, fmv_d_x(9, A0), 6 + u64::from(what)),
+            Some(6 + u64::from(what))
+        );
+        world.float(2);
+        assert_eq!(world.computes(1, fmv_x_d(A0, 9), 1), None, "it has none");
+        meanwhile(world, what, &user);
+        assert_eq!(world.computes(1, fmv_x_d(A0, 9), 1), None, "nor has it later");
+        world.float(3);
+        assert_eq!(world.computes(0, fmv_x_d(A0, 9), 1), Some(6 + u64::from(what)));
+        assert_eq!(world.computes(0, fmv_x_d(A0, 1), 1), Some(5));
+    }
+}
+
+#[test]
+fn registers_that_were_taken_away_are_given_again() {
+    let (mut world, _) = prepared(170);
+    taken_away_and_given_again(&mut world);
 }
 
 /// What a server says of its processes is nothing of whoever has the unit.
@@ -179,7 +205,7 @@ fn others_keep_theirs(world: &mut World) {
     world.use_float(SERVER, Float::FIRST_USE);
     let user = world.connect("npi", CLIENT, SERVER);
     let back = world.connect("npi", SERVER, CLIENT);
-    for what in 0..3 {
+    for what in 0..4 {
         world.call_any(&user);
         world.machine.set(A0, 77);
         world.execute(fmv_d_x(8, A0));
@@ -244,6 +270,7 @@ pub fn everything(world: &mut World) {
     all_of_them(&mut world.clone());
     leaves_nothing(&mut world.clone());
     computing(&mut world.clone(), 60);
+    taken_away_and_given_again(&mut world.clone());
     assert_eq!(world.computes(0, 0, 1), None);
     world.give(&[5; FLOAT_WORDS]);
     assert_eq!(world.computes(0, 0, 1), None);

@@ -128,7 +128,7 @@ impl Archive {
             let name = name.as_os_str().as_encoded_bytes();
             match node {
                 Node::Folder(mode) => entry(number + 1, FOLDER | mode, name, &[]),
-                Node::File(mode, from) => entry(number + 1, FILE | mode, name, &fs::read(from)?),
+                Node::File(mode, content) => entry(number + 1, FILE | mode, name, content),
                 Node::Link(target) => {
                     entry(number + 1, LINK | 0o777, name, target.as_os_str().as_encoded_bytes());
                 }

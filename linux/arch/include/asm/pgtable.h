@@ -180,6 +180,18 @@ static inline pte_t ptep_get_and_clear(struct mm_struct *mm, unsigned long addre
 	return pte;
 }
 
+/* Neither the hardware nor anybody else changes an entry between the two. */
+#define __HAVE_ARCH_PTEP_MODIFY_PROT_TRANSACTION
+static inline pte_t ptep_modify_prot_start(struct vm_area_struct *vma, unsigned long address, pte_t *entry)
+{
+	return *entry;
+}
+
+static inline void ptep_modify_prot_commit(struct vm_area_struct *vma, unsigned long address, pte_t *entry, pte_t old, pte_t pte)
+{
+	set_pte_at(vma->vm_mm, address, entry, pte);
+}
+
 #define pte_pfn(pte)	cairn_frame(pte_val(pte))
 #define pte_page(pte)	pfn_to_page(pte_pfn(pte))
 

@@ -17,9 +17,11 @@ void fstate_off(struct task_struct *task, struct pt_regs *regs);
 void fstate_save(struct task_struct *task, struct pt_regs *regs);
 void fstate_restore(struct task_struct *task, struct pt_regs *regs);
 void cairn_switch_float(struct task_struct *next);
-bool cairn_first_float(struct pt_regs *regs);
+bool cairn_takes_float(struct pt_regs *regs);
+void cairn_drop_float(struct task_struct *task);
 
-extern struct task_struct *cairn_float_owner;
+/* Whose state is where portal code finds it, and whether that gives it to the task that runs. */
+extern struct task_struct *cairn_float_owner, *cairn_float_given;
 
 struct task_struct *__switch_to(struct task_struct *previous, struct task_struct *next);
 
@@ -27,9 +29,9 @@ struct task_struct *__switch_to(struct task_struct *previous, struct task_struct
 do {										\
 	struct task_struct *__prev = (prev), *__next = (next);			\
 										\
-	if (unlikely(cairn_float_owner && cairn_float_owner != __next))		\
-		cairn_switch_float(__next);					\
-	else if (unlikely(task_pt_regs(__next)->status & SR_FS))		\
+	/* A thread of the kernel has no use for it, and may lead back. */	\
+	if (__next->mm && (cairn_float_given ? cairn_float_given != __next :	\
+					       cairn_float_owner == __next))	\
 		cairn_switch_float(__next);					\
 	(last) = __switch_to(__prev, __next);					\
 } while (0)

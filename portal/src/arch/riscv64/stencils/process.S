@@ -125,20 +125,16 @@ stencil_process_float_use:
     sd      t0, TRAP_STATUS(tp)
     jr      t1
 
-# What the process has from now on, or had: behind `process_float_off`.
+# What the process has from now on, or had: behind `process_float_off`. Taken away, it stays in the cell until others are given.
 stencil_process_float:
     ld      t2, LITERAL_CELLS(t1)
     branch_if_zero a0, to_save
-    ld      t3, LITERAL_SERVICES(t1)
-    ld      t5, CELL_CARRIER(t2)
-    ld      t3, SERVICE_FLOAT(t3)
-    addi    t5, t5, -SERVER_FRAME
-    ld      t4, FLOAT_OWNER(t3)
-    skip    1 << 12 | number_t4 << 15 | number_t5 << 20, 1  # bne t4, t5
-    sd      zero, FLOAT_OWNER(t3)
     addi    a0, a0, -1
     branch_if_zero a0, to_load
-    sd      zero, CELL_FLOAT + FLOAT_STATE(t2)
+    addi    a0, a0, -1
+    sltu    t3, zero, a0
+    sub     t3, zero, t3
+    sd      t3, CELL_FLOAT + FLOAT_STATE(t2)
 .macro copy_float from, to
     .set    place, 0
     .rept   FLOAT_WORDS
@@ -148,6 +144,13 @@ stencil_process_float:
     .endr
 .endm
 stencil_process_float_load:
+    ld      t3, LITERAL_SERVICES(t1)
+    ld      t5, CELL_CARRIER(t2)
+    ld      t3, SERVICE_FLOAT(t3)
+    addi    t5, t5, -SERVER_FRAME
+    ld      t4, FLOAT_OWNER(t3)
+    skip    1 << 12 | number_t4 << 15 | number_t5 << 20, 1  # bne t4, t5
+    sd      zero, FLOAT_OWNER(t3)
     copy_float STATUS_FLOAT, CELL_FLOAT + FLOAT_REGISTERS
     li      t3, -1
     sd      t3, CELL_FLOAT + FLOAT_STATE(t2)
