@@ -6,6 +6,7 @@
 mod block_queue;
 mod blocks;
 mod devices;
+mod frames;
 mod i2c;
 mod pins;
 mod random;
@@ -16,6 +17,7 @@ mod wall_clock;
 pub use block_queue::*;
 pub use blocks::*;
 pub use devices::*;
+pub use frames::*;
 pub use i2c::*;
 pub use pins::*;
 pub use random::*;

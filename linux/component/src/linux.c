@@ -5,22 +5,17 @@
  */
 #include "../../arch/include/asm/component.h"
 
-#include "cairn.h"
-#include "cairn_thread.h"
-#include "console.h"
+#include "imports.h"
 #include "keyboard.h"
-#include "portals.h"
 #include "semaphore.h"
+
+#include "cairn_startup.h"
+#include "cairn_thread.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-enum {
-    CONSOLE = CAIRN_PORTAL_FIRST_IMPORT,
-    THREADS = CONSOLE + CONSOLE_METHODS,
-    PORTALS = THREADS + THREADS_METHODS,
-};
 enum { COMMAND_LINE, PRIORITY, READS_CONSOLE };
 
 KEYBOARD_SERVER(linux)
@@ -45,16 +40,32 @@ static uint64_t now(void)
     return time;
 }
 
-static uint32_t make_semaphore(void)
+uint32_t make_semaphore(void)
 {
     uint64_t portal;
     if (portals_make_semaphore(PORTALS, 0, &portal) != 0)
-        cairn_panic("no semaphore: it takes `semaphores = 3` in the description");
+        cairn_panic("no semaphore: it takes more `semaphores` in the description");
     return (uint32_t)portal;
 }
 
-/* Of any thread but the kernel's. */
-static void raise(unsigned interrupt)
+static void spawn(void (*function)(uint64_t), void *stack, uint64_t priority)
+{
+    uint64_t thread;
+    if (cairn_spawn(THREADS, function, 0, stack, sizeof stacks[0].bytes, priority, &thread) != 0)
+        cairn_panic("no thread: it takes more `threads` in the description");
+}
+
+void begin_thread(void (*function)(uint64_t), void *stack)
+{
+    spawn(function, stack, cairn_argument(PRIORITY) - 1);
+}
+
+void wait_a_while(void)
+{
+    threads_sleep_until(THREADS, now() + cairn_startup()->time_base / 50);
+}
+
+void raise(unsigned interrupt)
 {
     atomic_fetch_or_explicit(PENDING, UINT64_C(1) << interrupt, memory_order_relaxed);
     if (is_idle) {
@@ -218,13 +229,6 @@ static const struct cairn_mapping *section(const char *name)
     return NULL;
 }
 
-static void spawn(unsigned place, void (*function)(uint64_t), uint64_t priority)
-{
-    uint64_t thread;
-    if (cairn_spawn(THREADS, function, 0, stacks[place].bytes, sizeof stacks[place].bytes, priority, &thread) != 0)
-        cairn_panic("no thread: it takes `threads = 4` in the description");
-}
-
 static void start(void)
 {
     const struct cairn_startup *startup = cairn_startup();
@@ -250,24 +254,30 @@ static void start(void)
         .initramfs_size = initramfs ? initramfs->size : 0,
         .time_base = startup->time_base,
         .has_float = cairn_call(FLOAT, 0, 0, 0, 0, 0, 0, 0).status != CAIRN_ERROR_NO_PORTAL,
+        .has_disk = !cairn_is_left_out(DISK_PLACE),
+        .has_network = !cairn_is_left_out(NETWORK_PLACE),
         .command_line = line,
     };
     *PENDING = 0;
     events = make_semaphore();
     idle = make_semaphore();
     output = make_semaphore();
-    spawn(0, begin, priority - 2);
-    spawn(1, write_what_is_said, priority - 1);
+    spawn(begin, stacks[0].bytes, priority - 2);
+    begin_thread(write_what_is_said, stacks[1].bytes);
     if (cairn_argument(READS_CONSOLE))
-        spawn(2, read_what_is_typed, priority - 1);
+        begin_thread(read_what_is_typed, stacks[2].bytes);
+    begin_disk();
+    begin_network();
     wait_for_time();
 }
 
 CAIRN_COMPONENT(.name = "linux", .main = start,
-                .import_count = 3,
+                .import_count = 5,
                 .imports = { { "console", CONSOLE, CONSOLE_INTERFACE },
                              { "threads", THREADS, THREADS_INTERFACE },
-                             { "portals", PORTALS, PORTALS_INTERFACE } },
+                             { "portals", PORTALS, PORTALS_INTERFACE },
+                             { "disk", DISK, BLOCKS_INTERFACE, .optional = 1 },
+                             { "network", NETWORK, FRAMES_INTERFACE, .optional = 1 } },
                 .export_count = 1,
                 .exports = { { "keyboard", 0, KEYBOARD_INTERFACE, KEYBOARD_ENTRIES(linux) } },
                 .arguments = { { "command_line", CAIRN_ARGUMENT_TEXT, 0, 0 },

@@ -12,6 +12,8 @@
 /* Interrupts of the kernel, by their bits. */
 #define CAIRN_IRQ_TIMER 0
 #define CAIRN_IRQ_CONSOLE 1
+#define CAIRN_IRQ_DISK 2
+#define CAIRN_IRQ_NETWORK 3
 
 /* What the kernel has been given. */
 struct cairn_given {
@@ -25,6 +27,8 @@ struct cairn_given {
 	unsigned long initramfs_size;
 	unsigned long time_base; /* ticks of the clock in a second */
 	unsigned long has_float;
+	unsigned long has_disk; /* the description connects one */
+	unsigned long has_network;
 	const char *command_line;
 };
 extern struct cairn_given cairn_given;

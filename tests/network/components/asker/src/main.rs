@@ -4,8 +4,8 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn_driver_interfaces::Frames;
 use cairn_interfaces::{Clock, Console, Supervisor};
-use cairn_test_network_contract::Frames;
 
 cairn::component! {
     name: "asker",

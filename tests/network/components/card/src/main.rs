@@ -3,14 +3,13 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::Error;
 use cairn::dma::{Buffer, Device};
 use cairn::sync::Semaphore;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_driver_interfaces::Devices;
+use cairn::{Caller, Error};
+use cairn_driver_interfaces::{Devices, Frames};
 use cairn_interfaces::waiting::Interrupt;
 use cairn_interfaces::{Portals, Successor};
-use cairn_test_network_contract::Frames;
 use cairn_virtio::{Done, Requests, VirtioKind};
 use core::convert::Infallible;
 // Relaxed: a place in the ring belongs to the one whose turn it is.
@@ -95,12 +94,12 @@ fn wait_for_frame(device: &Device, number: usize) -> Result<(), Error> {
 }
 
 impl Frames for Card {
-    fn address(&self) -> Result<u64, Error> {
+    fn address(&self, _: Caller) -> Result<u64, Error> {
         let device = self.sending.device()?;
         Ok(u64::from(device.configuration(0)) | u64::from(device.configuration(4) & 0xffff) << 32)
     }
 
-    fn send(&self, frame: ReadWindow) -> Result<(), Error> {
+    fn send(&self, _: Caller, frame: ReadWindow) -> Result<(), Error> {
         if frame.len() > BYTES - HEADER {
             return Err(Error::TooLarge);
         }
@@ -117,7 +116,7 @@ impl Frames for Card {
         )
     }
 
-    fn receive(&self, frame: WriteWindow) -> Result<usize, Error> {
+    fn receive(&self, _: Caller, frame: WriteWindow) -> Result<usize, Error> {
         let device = self.sending.device()?;
         self.arrived.acquire()?;
         if self.leaves.load(Relaxed) {

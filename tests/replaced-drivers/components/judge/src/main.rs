@@ -6,10 +6,9 @@
 use cairn::Error;
 use cairn::environment;
 use cairn::thread::Stack;
-use cairn_driver_interfaces::{Blocks, Random};
+use cairn_driver_interfaces::{Blocks, Frames, Random};
 use cairn_interfaces::{self as interfaces, spawn};
 use cairn_test_hostile_contract::{judge, say};
-use cairn_test_network_contract::Frames;
 use core::fmt::Debug;
 // Relaxed: counts.
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the threads of the component have in common: whom they call, and how they reach the kernel. */
+#ifndef IMPORTS_H
+#define IMPORTS_H
+
+#include "blocks.h"
+#include "cairn.h"
+#include "console.h"
+#include "frames.h"
+#include "portals.h"
+#include "threads.h"
+
+enum {
+    CONSOLE = CAIRN_PORTAL_FIRST_IMPORT,
+    THREADS = CONSOLE + CONSOLE_METHODS,
+    PORTALS = THREADS + THREADS_METHODS,
+    DISK = PORTALS + PORTALS_METHODS,
+    NETWORK = DISK + BLOCKS_METHODS,
+};
+/* Their places in the descriptor. */
+enum { CONSOLE_PLACE, THREADS_PLACE, PORTALS_PLACE, DISK_PLACE, NETWORK_PLACE };
+
+uint32_t make_semaphore(void);
+/* Starts a thread that waits for others, on a stack of its own of 8 KiB. */
+void begin_thread(void (*function)(uint64_t), void *stack);
+/* Has the kernel take an interrupt; of any thread but the kernel's. */
+void raise(unsigned interrupt);
+/* Lets a while pass before somebody who did not answer is asked again. */
+void wait_a_while(void);
+
+/* Each begins its threads, if the description connects it. */
+void begin_disk(void);
+void begin_network(void);
+
+#endif
