@@ -11,7 +11,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use toml::Spanned;
 
 /// `[debian]` of a `component.toml`.
@@ -63,6 +63,9 @@ impl fmt::Display for Unavailable {
 
 /// One fetches at a time.
 static FETCHING: Mutex<()> = Mutex::new(());
+
+/// One makes at a time: several systems can have the same component.
+static MAKING: Mutex<()> = Mutex::new(());
 
 impl Package {
     /// Its name.
@@ -172,6 +175,7 @@ impl Package {
         program: &str,
         arguments: &[String],
     ) -> Result<PathBuf> {
+        let _one = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let (made, record) = (output.join("made"), output.join("made.record"));
         let mut line = format!("{}\n{}\n", package.display(), self.make.join(" "));
         for script in &self.make {
