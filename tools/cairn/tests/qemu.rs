@@ -34,6 +34,7 @@ fn image() -> BuiltImage {
     });
     BuiltImage {
         identifier: 0,
+        packages: Vec::new(),
         description: String::new(),
         components: Default::default(),
         file: file.clone(),

@@ -10,7 +10,7 @@ cairn::component! {
     name: "latency",
     imports: { console: Console, threads: Threads },
     // A line comes after so many beats, and at each that is later than so many microseconds.
-    arguments: { line: u64 = 10_000, deadline: u64 = 1_000 },
+    arguments: { line: u64 = 10_000, deadline: u64 = 1_000_000 },
     main: main,
 }
 
