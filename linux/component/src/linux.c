@@ -229,6 +229,16 @@ static const struct cairn_mapping *section(const char *name)
     return NULL;
 }
 
+/* Bytes of a section without the zeros at its end, which Linux would look at one by one. */
+static uint64_t content(const struct cairn_mapping *section)
+{
+    const uint64_t *words = (const uint64_t *)section->address;
+    uint64_t count = section->size / sizeof *words;
+    while (count > 0 && words[count - 1] == 0)
+        count--;
+    return count * sizeof *words;
+}
+
 static void start(void)
 {
     const struct cairn_startup *startup = cairn_startup();
@@ -251,7 +261,7 @@ static void start(void)
         .directories = processes->directories,
         .leaves = processes->leaves,
         .initramfs = initramfs ? initramfs->address : 0,
-        .initramfs_size = initramfs ? initramfs->size : 0,
+        .initramfs_size = initramfs ? content(initramfs) : 0,
         .time_base = startup->time_base,
         .has_float = cairn_call(FLOAT, 0, 0, 0, 0, 0, 0, 0).status != CAIRN_ERROR_NO_PORTAL,
         .has_disk = !cairn_is_left_out(DISK_PLACE),

@@ -6,6 +6,7 @@ mod catalogue;
 mod emulated;
 mod floor;
 mod limits;
+mod native;
 mod plot;
 mod results;
 mod retired;
@@ -31,6 +32,8 @@ const END: &str = "BENCH-END";
 const PARALLEL: usize = 2;
 /// The board on which `./cairn test` measures.
 const TESTED: &str = "rocket-rtl";
+/// How the names of what Linux takes as a component begin.
+const LINUX: &str = "linux.";
 
 /// What `./cairn bench` was asked.
 #[derive(Clone, Debug, Default)]
@@ -116,20 +119,32 @@ fn progress_bar() -> ProgressBar {
     progress
 }
 
-/// The jobs that hold the limits, if their names contain `filter`: of everything in QEMU, and of a
-/// quick run on a simulated board; in a product those of which it has limits.
+/// The jobs that hold the limits, if their names contain `filter`: of everything in QEMU, of a
+/// quick run on a simulated board, and of Linux; in a product those of which it has limits.
 pub fn jobs(filter: &str) -> Vec<Job> {
-    let jobs = [("bench: limits".to_owned(), None), (format!("bench: {TESTED}"), Some(TESTED))];
+    let jobs = [
+        ("bench: limits".to_owned(), None, ""),
+        (format!("bench: {TESTED}"), Some(TESTED), ""),
+        (format!("bench: {LINUX}"), None, LINUX),
+    ];
+    let has_limits = |board: Option<&str>, part: &str| {
+        part.is_empty() && Limits::of(board, board.is_some()).exist()
+    };
     jobs.into_iter()
-        .filter(|(name, _)| name.contains(filter))
-        .filter(|(_, board)| !paths::is_product() || Limits::of(*board, board.is_some()).exist())
-        .map(|(name, board)| Job { name, run: Box::new(move || hold(board)) })
+        .filter(|(name, ..)| name.contains(filter))
+        .filter(|(_, board, part)| !paths::is_product() || has_limits(*board, part))
+        .map(|(name, board, part)| Job { name, run: Box::new(move || hold(board, part)) })
         .collect()
 }
 
-fn hold(board: Option<&str>) -> Result<Outcome> {
+fn hold(board: Option<&str>, part: &str) -> Result<Outcome> {
+    if part == LINUX
+        && let Some(explanation) = native::unavailable()?
+    {
+        return Ok(Outcome { skipped: 1, explanation, ..Outcome::default() });
+    }
     let catalogue = Catalogue::read(board)?;
-    let filter = Filter { part: String::new(), quick: board.is_some() };
+    let filter = Filter { part: part.to_owned(), quick: board.is_some() };
     // Another job has the other processor.
     let Measurement { results, mut complaints, .. } =
         measure(&catalogue, board, &filter, 1, &ProgressBar::hidden())?;

@@ -20,6 +20,7 @@ use std::process::Command;
 use toml::Spanned;
 
 pub use debian::Unavailable;
+pub use link::linker_line;
 
 const COMPILER: &str = "riscv64-unknown-elf-gcc";
 /// What compiling and finding libraries have in common.

@@ -1,6 +1,7 @@
 //! What is booted to measure: a system, in one placement of its components.
 
 use super::catalogue::Benchmark;
+use super::native;
 use crate::build::Parts;
 use crate::placements::Placements;
 use anyhow::Result;
@@ -14,11 +15,19 @@ pub struct Booted<'a> {
     placement: Option<Placements>,
 }
 
+/// What Linux on the bare machine is called, which is no system of ours.
+const NATIVE: &str = "native";
+
 impl<'a> Booted<'a> {
     /// What measures `benchmark`, if a system does.
     pub fn of(benchmark: &'a Benchmark) -> Option<Booted<'a>> {
         let system = benchmark.system.as_deref()?;
         Some(Booted { system, placement: benchmark.placement })
+    }
+
+    /// Linux on the bare machine.
+    pub const fn native() -> Booted<'a> {
+        Booted { system: NATIVE, placement: None }
     }
 
     /// A system as it is described.
@@ -42,6 +51,8 @@ impl<'a> Booted<'a> {
     fn marks(self) -> (&'static str, &'static str) {
         let before = match self.system {
             "kernel-driver" => "kernel.driver.",
+            native::SYSTEM => "linux.",
+            NATIVE => "native.",
             "misses-crowded" => "crowded.",
             "misses-large" => "large.",
             system if system.starts_with("kernel-") => "kernel.",

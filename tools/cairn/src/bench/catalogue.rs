@@ -2,6 +2,7 @@
 //! for a simulated board.
 
 use super::booted::Booted;
+use super::native;
 use super::results::Measured;
 use crate::paths;
 use crate::placements::Placements;
@@ -66,6 +67,12 @@ pub struct Benchmark {
     pub cycles: BTreeMap<String, f64>,
     /// The least that any system can do for it.
     pub floor: Option<Floor>,
+    /// The most it may cost as a component of Cairn, in parts of what it costs on the bare machine ([`native`]).
+    #[serde(skip)]
+    pub ratio: Option<f64>,
+    /// Of what is measured on the bare machine: the name of the same as a component.
+    #[serde(skip)]
+    pub native: Option<String>,
     /// Whether a quick run measures it as well.
     #[serde(default)]
     pub quick: bool,
@@ -186,7 +193,10 @@ impl Catalogue {
                 vec![Reference { system: reference.system, unit: "cycles".to_owned(), figures }]
             }
         };
-        let benchmarks = benchmark.into_iter().flat_map(Benchmark::placed).collect();
+        let mut benchmarks: Vec<_> = benchmark.into_iter().flat_map(Benchmark::placed).collect();
+        if paths::bench() == paths::source() {
+            benchmarks.extend(native::benchmarks()?);
+        }
         let mut catalogue = Catalogue { benchmarks, plots: plot, references };
         if paths::bench() != paths::source() {
             // They are figures of what Cairn measures.
@@ -214,11 +224,17 @@ impl Catalogue {
     fn check(&self) -> Result<()> {
         let mut names = BTreeSet::new();
         for benchmark in &self.benchmarks {
-            let Benchmark { name, system, traces, boot, missing, .. } = benchmark;
+            let Benchmark { name, system, traces, boot, missing, native, .. } = benchmark;
             if !names.insert(name.as_str()) {
                 bail!("bench/benchmarks.toml: `{name}` is there twice");
             }
-            let given = [system.is_some(), !traces.is_empty(), boot.is_some(), missing.is_some()];
+            let given = [
+                system.is_some(),
+                !traces.is_empty(),
+                boot.is_some(),
+                missing.is_some(),
+                native.is_some(),
+            ];
             if given.iter().filter(|given| **given).count() != 1 {
                 bail!(
                     "bench/benchmarks.toml: `{name}`: expected one of `system`, `traces`, `boot` and `missing`"
@@ -255,7 +271,7 @@ impl Catalogue {
     /// The benchmarks that `filter` chooses.
     pub fn chosen<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Benchmark> {
         self.benchmarks.iter().filter(move |benchmark| {
-            benchmark.name.contains(&filter.part) && (benchmark.quick || !filter.quick)
+            benchmark.is_in(&filter.part) && (benchmark.quick || !filter.quick)
         })
     }
 
@@ -281,6 +297,21 @@ impl Catalogue {
 }
 
 impl Benchmark {
+    /// Whether it is of Linux, which takes long to build: measured only if it is asked for by the beginning of a name, and held by its ratio
+    /// alone, as each version of Linux has other medians.
+    pub fn is_of_linux(&self) -> bool {
+        self.native.is_some() || self.system.as_deref() == Some(native::SYSTEM)
+    }
+
+    /// Whether `part` of a name asks for it. Who asks for Linux as a component gets the same on the bare machine.
+    fn is_in(&self, part: &str) -> bool {
+        let names = [Some(&self.name), self.native.as_ref()];
+        names.into_iter().flatten().any(|name| match self.is_of_linux() {
+            true => !part.is_empty() && name.starts_with(part),
+            false => name.contains(part),
+        })
+    }
+
     /// One for each placement in which it is measured.
     fn placed(self) -> Vec<Benchmark> {
         if !self.placements {
@@ -298,7 +329,7 @@ impl Benchmark {
     fn put_on(&mut self, board: &str) {
         self.budget = self.cycles.get(board).copied();
         if self.length.is_some() || self.long {
-            (self.system, self.traces) = (None, Vec::new());
+            (self.system, self.traces, self.native) = (None, Vec::new(), None);
             self.missing = Some(LENGTH.to_owned());
         } else if self.device {
             self.system = None;
@@ -373,11 +404,27 @@ mod tests {
     }
 
     #[test]
+    fn linux_is_measured_beside_the_bare_machine_if_it_is_asked_for() {
+        let catalogue = Catalogue::read(None).unwrap();
+        let chosen = |part: &str| {
+            let filter = Filter { part: part.to_owned(), quick: false };
+            catalogue.chosen(&filter).map(|one| one.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(chosen("linux.null"), ["linux.null", "native.null"]);
+        assert_eq!(chosen("native.null"), ["native.null"]);
+        assert_eq!(chosen("linux").len(), 2 * chosen("native").len());
+        for other in [chosen(""), chosen("pipe")] {
+            assert!(!other.is_empty() && other.iter().all(|name| !name.starts_with("linux")));
+        }
+    }
+
+    #[test]
     fn a_quick_run_is_a_part_of_the_whole() {
         let catalogue = Catalogue::read(Some("rocket-rtl")).unwrap();
         let count =
             |part: &str, quick| catalogue.chosen(&Filter { part: part.to_owned(), quick }).count();
-        assert_eq!(count("", false), catalogue.benchmarks.len());
+        let of_linux = catalogue.benchmarks.iter().filter(|one| one.is_of_linux()).count();
+        assert_eq!(count("", false), catalogue.benchmarks.len() - of_linux);
         assert!(0 < count("", true) && count("", true) < count("", false));
         assert!(count("portal", true) < count("", true));
         assert_eq!(count("no such name", true), 0);

@@ -3,12 +3,13 @@
 use super::booted::Booted;
 use super::catalogue::{Benchmark, Catalogue, Filter};
 use super::results::{Measured, Unit};
-use super::{END, Measurement, trace};
+use super::{END, Measurement, native, trace};
 use crate::build::{self, BuiltImage};
 use crate::expect::{Guest, Pattern};
 use crate::machine::{self, Console, Options};
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
+use std::process::Command;
 use std::time::Duration;
 
 /// Time for one benchmark system, on a slow host.
@@ -21,9 +22,10 @@ pub fn measure(
     progress: &ProgressBar,
 ) -> Result<Measurement> {
     let systems = catalogue.systems(filter);
+    let is_compared = catalogue.chosen(filter).any(|benchmark| benchmark.native.is_some());
     let traced: Vec<&Benchmark> =
         catalogue.chosen(filter).filter(|benchmark| !benchmark.traces.is_empty()).collect();
-    progress.set_length((systems.len() + traced.len()) as u64);
+    progress.set_length((systems.len() + traced.len() + usize::from(is_compared)) as u64);
     let mut measured = Vec::new();
     let mut complaints = Vec::new();
     for system in systems {
@@ -39,6 +41,14 @@ pub fn measure(
         complaints.extend(ended.err().map(|error| format!("{error:#}")));
         progress.inc(1);
     }
+    if is_compared {
+        progress.set_message("Linux on the bare machine");
+        let (results, ended) = native::measure()?;
+        measured.extend(results);
+        complaints.extend(ended.err().map(|error| format!("{error:#}")));
+        progress.inc(1);
+    }
+    native::put_beside(&catalogue.benchmarks, &mut measured);
     for benchmark in traced {
         let mut lengths = trace::Lengths::new();
         for system in &benchmark.traces {
@@ -62,11 +72,17 @@ pub fn measure(
 fn boot(system: Booted, image: &BuiltImage) -> Result<(Vec<Measured>, Result<()>)> {
     // An instruction takes a nanosecond, and while no thread is ready, time is skipped instead of slept.
     let options = Options { icount: true, skip_waiting: true, ..Options::default() };
-    let mut guest = Guest::start(machine::command(image, &options, Console::Program)?, LIMIT)?;
-    let ended = guest.wait_for(&Pattern::text(END));
-    let transcript = guest.transcript();
+    let (transcript, ended) =
+        converse(machine::command(image, &options, Console::Program)?, END)?;
     let ended = ended.with_context(|| {
         format!("system `{system}`; its console's transcript:\n{}\n", transcript.trim_end())
     });
     Ok((Measured::of_transcript(system, &transcript, Unit::Instructions)?, ended))
+}
+
+/// What a guest says until its last line; `Err` if that does not come.
+pub fn converse(command: Command, last: &str) -> Result<(String, Result<()>)> {
+    let mut guest = Guest::start(command, LIMIT)?;
+    let ended = guest.wait_for(&Pattern::text(last));
+    Ok((guest.transcript(), ended))
 }

@@ -77,10 +77,11 @@ impl Limits {
     /// Writes the medians of `results` as limits, of the benchmarks that have some; the limits of others stay.
     pub fn write(&self, catalogue: &Catalogue, results: &[Measured]) -> Result<()> {
         let mut limits = if self.exist() { self.read()? } else { BTreeMap::new() };
-        let hosted = |name: &str| {
-            catalogue.benchmarks.iter().any(|benchmark| benchmark.hosted && benchmark.name == name)
+        let differs = |name: &str| {
+            let is_other = |one: &&Benchmark| one.hosted || one.is_of_linux();
+            catalogue.benchmarks.iter().filter(is_other).any(|one| one.name == name)
         };
-        let held = results.iter().filter(|result| !hosted(&result.name));
+        let held = results.iter().filter(|result| !differs(&result.name));
         limits.extend(held.map(|result| (result.name.clone(), result.median)));
         let (unit, options, tolerance) = (self.unit.name(), &self.options, tolerance(self.unit));
         let mut text = format!(
@@ -108,6 +109,12 @@ impl Limits {
         };
         let median = result.median;
         let tolerance = tolerance(self.unit);
+        if benchmark.is_of_linux() {
+            let above = benchmark.ratio.zip(result.ratio).filter(|(most, ratio)| ratio > most);
+            return above.map(|(most, ratio)| {
+                format!("{name}: {ratio:.3} of what it costs on the bare machine, expected at most {most}")
+            });
+        }
         match (benchmark.budget, limits.get(name)) {
             (Some(budget), _) if median > budget => {
                 Some(format!("{name}: {median}, expected at most its budget, {budget}"))
@@ -165,6 +172,18 @@ mod tests {
         assert!(
             complain(Some(1010), Some(100.0), Some(100.0)).unwrap().contains("its budget, 100")
         );
+    }
+
+    #[test]
+    fn linux_is_held_by_its_ratio() {
+        let catalogue = Catalogue::read(None).unwrap();
+        let null = catalogue.find("linux.null").unwrap();
+        let complain = |ratio| {
+            let result = Measured { ratio, ..Measured::once("linux.null", 200) };
+            Limits::of(None, false).complaint(null, &BTreeMap::new(), &[result])
+        };
+        assert_eq!((complain(Some(1.2)), complain(None)), (None, None));
+        assert!(complain(Some(1.201)).unwrap().contains("1.201 of what it costs"));
     }
 
     #[test]

@@ -24,7 +24,10 @@ pub struct Measured {
     /// The least that any system can do on the same machine, where that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<f64>,
-    /// The median in parts of the floor.
+    /// The median of the same Linux on the bare machine, of what Linux does as a component.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub native: Option<f64>,
+    /// The median in parts of the floor, or of `native`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// In what it is, if not in the unit of the whole.

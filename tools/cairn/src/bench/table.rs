@@ -61,7 +61,10 @@ pub fn table(catalogue: &Catalogue, measurement: &Measurement, filter: &Filter) 
 }
 
 fn is_over(benchmark: &Benchmark, result: &Measured) -> bool {
-    benchmark.budget.is_some_and(|budget| result.median > budget)
+    let is_more = |value: Option<f64>, most: Option<f64>| {
+        value.zip(most).is_some_and(|(value, most)| value > most)
+    };
+    is_more(Some(result.median), benchmark.budget) || is_more(result.ratio, benchmark.ratio)
 }
 
 fn columns<'a>(catalogue: &'a Catalogue, measurement: &'a Measurement) -> Vec<Column<'a>> {
@@ -82,6 +85,17 @@ fn columns<'a>(catalogue: &'a Catalogue, measurement: &'a Measurement) -> Vec<Co
             plain("floor", 7, |_, result| number(result.floor)),
             plain("ratio", 6, |_, result| ratio(result.ratio)),
         ]);
+    }
+    if measurement.results.iter().any(|result| result.native.is_some()) {
+        columns.extend([
+            plain("native", 10, |_, result| number(result.native)),
+            plain("ratio", 7, |_, result| ratio(result.ratio)),
+            plain("at most", 9, |benchmark, result| {
+                let mark = if is_over(benchmark, result) { '!' } else { ' ' };
+                format!("{}{mark}", ratio(benchmark.ratio))
+            }),
+        ]);
+        return columns;
     }
     if let Some(floors) = &measurement.floors {
         let value = |benchmark: &Benchmark, result: &Measured| {

@@ -1,0 +1,146 @@
+//! Linux as a component beside the same Linux on the bare machine: what is measured of the one in parts of the other.
+
+use super::booted::Booted;
+use super::catalogue::Benchmark;
+use super::results::{Measured, Unit};
+use super::{END, emulated};
+use crate::build;
+use crate::c_component;
+use crate::contents;
+use crate::machine::bound;
+use crate::{paths, qemu};
+use anyhow::{Context, Result, anyhow, bail};
+use serde::Deserialize;
+use std::process::Command;
+
+/// What is measured of both.
+const ROWS: &str = "bench/linux/benchmarks.toml";
+/// The system with the component, and what it is called where it is booted.
+pub const SYSTEM: &str = "linux";
+/// The section of it that both have as their file system.
+const FILES: &str = "initramfs";
+/// Where the kernel for the bare machine lies: behind what is started first.
+const PLACE: &str = "0x80400000";
+/// Its command line. Behind `entered=`, bench/linux/entry.S writes how much was executed before it.
+const COMMAND_LINE: &str = "console=hvc0 quiet panic=-1 norandmaps entered=0000000000000000";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    group: Vec<Group>,
+}
+
+/// Rows with one budget.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    /// The most they may cost as a component, in parts of what they cost on the bare machine.
+    ratio: Option<f64>,
+    rows: Vec<String>,
+}
+
+/// All rows, of the component and then of the bare machine.
+pub fn benchmarks() -> Result<Vec<Benchmark>> {
+    let text = std::fs::read_to_string(paths::bench().join(ROWS))
+        .with_context(|| format!("cannot read {ROWS}"))?;
+    let File { group } = toml::from_str(&text).context(ROWS)?;
+    let rows = || group.iter().flat_map(|group| group.rows.iter().map(|row| (row, group.ratio)));
+    let component = rows().map(|(row, ratio)| Benchmark {
+        name: format!("linux.{row}"),
+        system: Some(SYSTEM.to_owned()),
+        ratio,
+        long: true,
+        ..Benchmark::default()
+    });
+    let bare = rows().map(|(row, _)| Benchmark {
+        name: format!("native.{row}"),
+        native: Some(format!("linux.{row}")),
+        long: true,
+        ..Benchmark::default()
+    });
+    Ok(component.chain(bare).collect())
+}
+
+/// Whether it can be measured here: why not.
+pub fn unavailable() -> Result<Option<String>> {
+    let missing = build::unavailable(&description())?;
+    Ok(missing.map(|missing| missing.to_string()))
+}
+
+fn description() -> String {
+    format!("bench/systems/{SYSTEM}.toml")
+}
+
+/// Builds Linux for the bare machine, boots it with the file system of the component. What it measures; `Err` if it broke down, with what it
+/// had measured by then.
+pub fn measure() -> Result<(Vec<Measured>, Result<()>)> {
+    let folder = paths::target().join("bench/native");
+    std::fs::create_dir_all(&folder)?;
+    // Commands run elsewhere.
+    let folder = paths::real(&folder);
+    let script = paths::source().join("bench/linux/native.sh");
+    let mut command = Command::new(&script);
+    command.env("CAIRN_OUTPUT", &folder).env("CAIRN_LINKER", c_component::linker_line()?);
+    let status =
+        command.status().with_context(|| format!("cannot start {}", paths::shown(&script)))?;
+    if !status.success() {
+        bail!("{} failed; the messages above say why", paths::shown(&script));
+    }
+
+    let system = cairn_description::load_from(&paths::files(), &description(), None)
+        .map_err(|report| anyhow!("{report}"))?;
+    let place = system.sections.iter().position(|section| *section.name == FILES);
+    let place = place.with_context(|| format!("{}: no section `{FILES}`", description()))?;
+    let files = folder.join(FILES);
+    std::fs::write(&files, contents::of(&system)?.swap_remove(place))
+        .with_context(|| format!("cannot write {}", files.display()))?;
+
+    let mut command = bound(qemu::PROGRAM);
+    command.args(["-machine", "virt", "-cpu", "rv64", "-m", "128M"]);
+    command.args(["-icount", "shift=0,sleep=off"]);
+    command.args(["-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"]);
+    command.args(["-bios", "default", "-kernel"]).arg(folder.join("entry.bin"));
+    let kernel = folder.join("Image");
+    let loaded = format!("loader,file={},addr={PLACE},force-raw=on", kernel.display());
+    command.args(["-device", &loaded, "-append", COMMAND_LINE, "-initrd"]).arg(files);
+    let (transcript, ended) = emulated::converse(command, END)?;
+    let ended = ended.with_context(|| format!("Linux on the bare machine:\n{transcript}\n"));
+    Ok((Measured::of_transcript(Booted::native(), &transcript, Unit::Instructions)?, ended))
+}
+
+/// Puts what the bare machine takes beside what was measured of the component.
+pub fn put_beside(benchmarks: &[Benchmark], results: &mut [Measured]) {
+    for benchmark in benchmarks {
+        let Some(component) = &benchmark.native else { continue };
+        let median = |name: &str| results.iter().find(|one| one.name == name).map(|one| one.median);
+        let native = median(&benchmark.name);
+        if let Some(result) = results.iter_mut().find(|one| one.name == *component) {
+            result.native = native;
+            result.ratio = native.map(|native| result.median / native);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_of_the_component_has_one_of_the_bare_machine() {
+        let benchmarks = benchmarks().unwrap();
+        let null = benchmarks.iter().find(|one| one.name == "linux.null").unwrap();
+        assert_eq!((null.ratio, null.native.as_deref()), (Some(1.2), None));
+        let of = |name: &str| benchmarks.iter().filter(|one| one.name.starts_with(name)).count();
+        assert_eq!((of("linux."), of("linux.")), (of("native."), benchmarks.len() / 2));
+    }
+
+    #[test]
+    fn a_ratio_is_of_the_same_row() {
+        let benchmarks = benchmarks().unwrap();
+        let mut results = ["linux.null", "linux.read", "native.null"]
+            .map(|name| Measured::once(name, if name == "native.null" { 100 } else { 120 }));
+        put_beside(&benchmarks, &mut results);
+        let ratios = results.map(|result| (result.native, result.ratio));
+        assert_eq!(ratios, [(Some(100.0), Some(1.2)), (None, None), (None, None)]);
+    }
+}
