@@ -72,8 +72,7 @@ pub fn measure(
 fn boot(system: Booted, image: &BuiltImage) -> Result<(Vec<Measured>, Result<()>)> {
     // An instruction takes a nanosecond, and while no thread is ready, time is skipped instead of slept.
     let options = Options { icount: true, skip_waiting: true, ..Options::default() };
-    let (transcript, ended) =
-        converse(machine::command(image, &options, Console::Program)?, END)?;
+    let (transcript, ended) = converse(machine::command(image, &options, Console::Program)?, END)?;
     let ended = ended.with_context(|| {
         format!("system `{system}`; its console's transcript:\n{}\n", transcript.trim_end())
     });
