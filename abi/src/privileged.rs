@@ -44,6 +44,11 @@ pub const PORTAL_PROCESS_BEGIN: usize = 4;
 pub const PORTAL_PROCESS_SELECT: usize = 5;
 /// `a0`: number of an entry of all leaves, `a1`: what it becomes: not valid, or a page of the server's memory for user mode.
 pub const PORTAL_PROCESS_MAP: usize = 6;
+/// `a0`: number of the first of several entries of all leaves, one behind the other, `a1`: how many, 1 to
+/// [`MAPPED_MAXIMUM`](crate::process::MAPPED_MAXIMUM); what they become is in the status page, from
+/// [`STATUS_ENTRIES`](crate::process::STATUS_ENTRIES) on: each a page of the server's memory, valid or not, and becomes one for user
+/// mode. The last one is written first: of what is refused, those behind it are written already.
+pub const PORTAL_PROCESS_MAP_SEVERAL: usize = 13;
 /// `a0`: number of an entry of all roots and directories, `a1`: number of the table that it leads to, which is of the next kind; or 0: none.
 pub const PORTAL_PROCESS_LINK: usize = 8;
 /// `a0`: number of a run of 64 entries of the pool, which becomes zero.

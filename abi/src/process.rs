@@ -31,8 +31,12 @@ pub const STATUS_VALUE: i64 = -2024;
 pub const STATUS_PENDING: i64 = -2016;
 /// Floating-point registers `f0` to `f31` and `fcsr`, of [`PORTAL_PROCESS_FLOAT`](crate::privileged::PORTAL_PROCESS_FLOAT).
 pub const STATUS_FLOAT: i64 = -2008;
-/// From here on the page is the server's alone.
+/// From here on the page is the server's alone...
 pub const STATUS_FREE: i64 = STATUS_FLOAT + FLOAT_WORDS as i64 * 8;
+/// ... up to the entries of [`PORTAL_PROCESS_MAP_SEVERAL`](crate::privileged::PORTAL_PROCESS_MAP_SEVERAL).
+pub const STATUS_ENTRIES: i64 = -8 * MAPPED_MAXIMUM;
+/// Most entries that it writes: as long as that takes, no interrupt is taken.
+pub const MAPPED_MAXIMUM: i64 = 16;
 
 /// From the same address in the kernel domain, where the cells begin: the server's space...
 pub const CELL_SERVER: i64 = 0;

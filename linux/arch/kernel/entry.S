@@ -205,3 +205,4 @@ portal_\name:
 	portal	cairn_fence, 10
 	portal	cairn_interrupt, 11
 	portal	cairn_float, 12
+	portal	cairn_map_several, 13

@@ -25,6 +25,34 @@ void cairn_refused(const char *what, unsigned long first, unsigned long second)
 	panic("Cairn refuses `%s` of %lx, %lx", what, first, second);
 }
 
+/* Entries that wait (asm/pgtable.h). */
+void cairn_write_waiting(void)
+{
+	unsigned long base = cairn_status(CAIRN_LAZY_BASE), first = CAIRN_ENTRIES;
+	pte_t *entry = (pte_t *)(base + first);
+	unsigned long count = (cairn_status(CAIRN_LAZY_PLACE) - first) / sizeof(*entry);
+
+	cairn_status(CAIRN_LAZY_BASE) = CAIRN_LAZY_NONE;
+	cairn_forget_pages();
+	if (cairn_map_several(entry - cairn_leaves, count))
+		cairn_refused("map several", entry - cairn_leaves, count);
+}
+
+/* One that is not behind the last that waits. */
+void cairn_write_lazily(pte_t *entry, pte_t pte)
+{
+	unsigned long first = CAIRN_ENTRIES;
+
+	if (cairn_status(CAIRN_LAZY_BASE) == CAIRN_NOT_LAZY) {
+		set_pte(entry, pte);
+		return;
+	}
+	arch_flush_lazy_mmu_mode();
+	cairn_status(first) = pte_val(pte);
+	cairn_status(CAIRN_LAZY_BASE) = (unsigned long)entry - first;
+	cairn_status(CAIRN_LAZY_PLACE) = first + sizeof(pte);
+}
+
 static unsigned long number_of(void *table)
 {
 	return (table - (void *)cairn_tables) >> PAGE_SHIFT;
@@ -66,6 +94,7 @@ void __init cairn_find_tables(void)
 		if (number < first)
 			cairn_fence(number, 0);
 	}
+	cairn_status(CAIRN_LAZY_BASE) = CAIRN_NOT_LAZY;
 	cairn_forget_pages();
 }
 

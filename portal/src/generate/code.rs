@@ -18,6 +18,9 @@ pub enum GenerateError {
 /// Words of the shortest cache line of a core.
 const LINE: usize = 4;
 
+/// Most branches to labels: one for each entry of `stencil_process_map_several`, and what stands before them.
+const PENDING: usize = 20;
+
 /// A buffer that is being filled; `address` is where its first word will be executed.
 pub(super) struct Code<'a> {
     words: &'a mut [u32],
@@ -27,7 +30,7 @@ pub(super) struct Code<'a> {
     // Small, since the buffer is on a stack of the kernel domain.
     labels: [Option<u32>; Label::COUNT],
     values: [i64; Value::COUNT],
-    pending: [(u32, Label, Form); 16],
+    pending: [(u32, Label, Form); PENDING],
     pending_count: usize,
 }
 
@@ -39,7 +42,7 @@ impl<'a> Code<'a> {
             address,
             labels: [None; Label::COUNT],
             values: [0; Value::COUNT],
-            pending: [(0, Label::Overflow, Form::Jump); 16],
+            pending: [(0, Label::Overflow, Form::Jump); PENDING],
             pending_count: 0,
         }
     }

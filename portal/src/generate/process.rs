@@ -61,6 +61,8 @@ pub enum ProcessPortal {
     Select,
     /// [`PORTAL_PROCESS_MAP`](cairn_abi::privileged::PORTAL_PROCESS_MAP).
     Map,
+    /// [`PORTAL_PROCESS_MAP_SEVERAL`](cairn_abi::privileged::PORTAL_PROCESS_MAP_SEVERAL).
+    MapSeveral,
     /// [`PORTAL_PROCESS_LINK`](cairn_abi::privileged::PORTAL_PROCESS_LINK).
     Link,
     /// [`PORTAL_PROCESS_CLEAR`](cairn_abi::privileged::PORTAL_PROCESS_CLEAR).
@@ -208,10 +210,14 @@ fn operation(
             }
             &[(LITERAL_COUNT, pool.spaces)]
         }
-        ProcessPortal::Map => {
-            code.emit(&stencil::PROCESS_MAP)?;
-            code.label(Label::Entry);
-            code.emit(&stencil::PROCESS_ENTRY)?;
+        ProcessPortal::Map | ProcessPortal::MapSeveral => {
+            if portal == ProcessPortal::Map {
+                code.emit(&stencil::PROCESS_MAP)?;
+                code.label(Label::Entry);
+                code.emit(&stencil::PROCESS_ENTRY)?;
+            } else {
+                code.emit(&stencil::PROCESS_MAP_SEVERAL)?;
+            }
             let (first, size) = server.memory;
             &[
                 (LITERAL_FIRST, first >> 2),

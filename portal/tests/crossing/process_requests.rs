@@ -10,13 +10,18 @@ use cairn_abi::privileged::*;
 use cairn_abi::process::*;
 use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, VALID, WRITE};
 
+/// Whether an entry leads to memory of the server's processes.
+fn is_memory(entry: u64) -> bool {
+    (MEMORY >> 2..(MEMORY + MEMORY_SIZE) >> 2).contains(&entry)
+}
+
 /// What requests may have done to the pool: entries by their number in it.
 fn expected(portal: usize, first: u64, second: u64, pool: &mut [u64]) -> bool {
     let (entries, tables) = (ENTRIES as u64, POOL.tables());
     match portal {
         PORTAL_PROCESS_MAP => {
-            let is_memory = (MEMORY >> 2..(MEMORY + MEMORY_SIZE) >> 2).contains(&second);
-            let is_lawful = second & VALID == 0 || is_memory && second & (USER | GLOBAL) == USER;
+            let is_for_one = second & (USER | GLOBAL) == USER;
+            let is_lawful = second & VALID == 0 || is_memory(second) && is_for_one;
             let is_there = first < POOL.leaves * entries;
             if is_lawful && is_there {
                 pool[(POOL.first_leaf() * entries + first) as usize] = second;
@@ -53,11 +58,44 @@ fn pool(world: &World) -> Vec<u64> {
     bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
+/// What several entries may become: from the last to the first, until one is refused.
+fn expected_of_several(first: u64, count: u64, words: &[u64], pool: &mut [u64]) -> bool {
+    let end = POOL.leaves * ENTRIES as u64;
+    let is_there = (1..=words.len() as u64).contains(&count) && first < end && first + count <= end;
+    is_there
+        && (0..count).rev().all(|number| {
+            let word = (words[number as usize] | USER) & !GLOBAL;
+            let is_lawful = is_memory(word);
+            if is_lawful {
+                pool[(POOL.first_leaf() * ENTRIES as u64 + first + number) as usize] = word;
+            }
+            is_lawful
+        })
+}
+
 fn request(world: &mut World, portal: usize, first: u64, second: u64) {
     let mut model = pool(world);
+    if portal == PORTAL_PROCESS_MAP_SEVERAL {
+        let words = (STATUS_ENTRIES..0).step_by(8).map(|place| world.status(place));
+        let words: Vec<u64> = words.collect();
+        let is_lawful = expected_of_several(first, second, &words, &mut model);
+        return requested(world, portal, first, second, is_lawful, &model);
+    }
+    let is_lawful = expected(portal, first, second, &mut model);
+    requested(world, portal, first, second, is_lawful, &model);
+}
+
+/// The request changes the pool to that of the model, and nothing else; its answer says whether it was lawful.
+fn requested(
+    world: &mut World,
+    portal: usize,
+    first: u64,
+    second: u64,
+    is_lawful: bool,
+    model: &[u64],
+) {
     let (area, size) = (PROCESSES_PHYSICAL, ROOTS_PHYSICAL - PROCESSES_PHYSICAL);
     let before = world.machine.memory.read(area, size as usize).unwrap();
-    let is_lawful = expected(portal, first, second, &mut model);
     let status = world.operate(portal, first, second);
     let expected = if is_lawful { 0 } else { Error::BadArgument.status() };
     assert_eq!(status, expected, "{portal}: {first:#x} {second:#x}");
@@ -70,6 +108,50 @@ fn request(world: &mut World, portal: usize, first: u64, second: u64) {
         after[cell..cell + 8].copy_from_slice(&before[cell..cell + 8]);
     }
     assert!(after == before, "cells and the table of processes are as they were");
+}
+
+/// Entries by chance in the status page; `None`: all are lawful.
+fn set_entries(world: &mut World, wrong: Option<(usize, u64)>) {
+    for (number, place) in (STATUS_ENTRIES..0).step_by(8).enumerate() {
+        let page = MEMORY / PAGE_SIZE + world.random.u64(..MEMORY_SIZE / PAGE_SIZE);
+        let others = world.random.u64(..1024);
+        let word = wrong.filter(|(which, _)| *which == number).map(|(_, word)| word);
+        world.set_status(place, word.unwrap_or(page << 10 | others));
+    }
+}
+
+/// Several entries at once: as many as may be and one more, at the ends of the leaves, and each of them one that is refused.
+fn several(world: &mut World) {
+    let portal = PORTAL_PROCESS_MAP_SEVERAL;
+    let end = POOL.leaves * ENTRIES as u64;
+    let most = MAPPED_MAXIMUM as u64;
+    for count in (0..=most + 1).chain([1 << 61, u64::MAX]) {
+        let firsts = [0, 500, end - 1, end, end + 1, end.wrapping_sub(count), 1 << 61, u64::MAX];
+        for first in firsts.into_iter().chain([end.wrapping_sub(count).wrapping_add(1)]) {
+            set_entries(world, None);
+            request(world, portal, first, count);
+        }
+    }
+    let page = MEMORY >> 2 | USER | READ | VALID;
+    let wrong = [
+        0,
+        page & !USER,
+        page | GLOBAL,
+        page - 0x400,
+        page + (MEMORY_SIZE >> 2),
+        page | 1 << 54,
+        page | 1 << 63,
+        page & !(USER | VALID),
+        (page | GLOBAL) & !VALID,
+        u64::MAX,
+    ];
+    for which in 0..MAPPED_MAXIMUM as usize {
+        for word in wrong {
+            set_entries(world, Some((which, word)));
+            request(world, portal, 490, most);
+            request(world, portal, 490, which as u64);
+        }
+    }
 }
 
 /// At all limits, and one beyond.
@@ -106,6 +188,7 @@ pub fn requests(world: &mut World) {
             request(world, PORTAL_PROCESS_MAP, entry, content);
         }
     }
+    several(world);
     let is_of_server = |number: &u64| *number >= POOL.spaces * entries || number % entries < 256;
     for number in (0..POOL.tables() * entries).filter(is_of_server) {
         world.set_word(ROOTS + number * 8, !1);
@@ -158,6 +241,7 @@ fn whatever_a_server_asks_for() {
         let portals = [
             PORTAL_PROCESS_SELECT,
             PORTAL_PROCESS_MAP,
+            PORTAL_PROCESS_MAP_SEVERAL,
             PORTAL_PROCESS_LINK,
             PORTAL_PROCESS_CLEAR,
             PORTAL_PROCESS_FENCE,
@@ -168,8 +252,14 @@ fn whatever_a_server_asks_for() {
             words[0] %= POOL.tables() * ENTRIES as u64 + 2;
             words[1] = match portal {
                 PORTAL_PROCESS_MAP => MEMORY >> 2 | words[1] % (MEMORY_SIZE >> 1),
+                PORTAL_PROCESS_MAP_SEVERAL => words[1] % (MAPPED_MAXIMUM as u64 + 2),
                 _ => words[1] % (POOL.tables() + 2),
             };
+        }
+        if portal == PORTAL_PROCESS_MAP_SEVERAL {
+            let wrong = (time % 3 == 0)
+                .then(|| (world.random.usize(..MAPPED_MAXIMUM as usize), world.random.u64(..)));
+            set_entries(&mut world, wrong);
         }
         request(&mut world, portal, words[0], words[1]);
     }

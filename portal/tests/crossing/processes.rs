@@ -368,7 +368,7 @@ fn every_instruction_matters() {
     everything(&mut world.clone());
     process_float::everything(&mut world.clone());
     let codes = [made.call.0, made.call.1, made.back, made.fault, made.illegal];
-    let [begin, _, map, link, clear, .., float] = made.operations[..] else {
+    let [begin, _, map, several, link, clear, .., float] = made.operations[..] else {
         panic!("the server's portals in the order of their indexes");
     };
     let leave = world.nucleus.symbol("service_float_leave");
@@ -385,7 +385,9 @@ fn every_instruction_matters() {
                 0 => break,
                 0x0000_006f | encode::NOP => continue,
                 // `li t3, 0` to `li t5, 0` of requests of the pool: comparisons left zero there.
-                0x0000_0e13 | 0x0000_0e93 | 0x0000_0f13 if [map, link, clear].contains(&code) => {
+                0x0000_0e13 | 0x0000_0e93 | 0x0000_0f13
+                    if [map, several, link, clear].contains(&code) =>
+                {
                     continue;
                 }
                 // Whether it has the unit still: if not asked, what is saved is loaded again.

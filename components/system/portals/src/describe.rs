@@ -243,6 +243,7 @@ const fn of_processes(index: usize) -> &'static str {
         PORTAL_PROCESS_BEGIN => "begin",
         PORTAL_PROCESS_SELECT => "select",
         PORTAL_PROCESS_MAP => "map",
+        PORTAL_PROCESS_MAP_SEVERAL => "map several",
         PORTAL_PROCESS_LINK => "link",
         PORTAL_PROCESS_CLEAR => "clear",
         PORTAL_PROCESS_FENCE => "fence",

@@ -23,6 +23,13 @@
 #define CAIRN_READ_OFFSET -1704	/* from an address in it to where the kernel has it */
 #define CAIRN_WRITE_PAGE -1696	/* the same of one that may be written */
 #define CAIRN_WRITE_OFFSET -1688
+#define CAIRN_LAZY_BASE	-1680	/* from a place in what follows to the entry that waits there (asm/pgtable.h); or one of these: */
+#define CAIRN_NOT_LAZY	0
+#define CAIRN_LAZY_NONE	1
+#define CAIRN_LAZY_PLACE -1672	/* the next place */
+
+/* Entries of cairn_map_several(), which portal code reads, too. */
+#define CAIRN_ENTRIES	-128	/* up to the end of the page */
 
 /* Where the kernel has what lies at a physical address, if it is memory of processes or one of their page tables. */
 #define CAIRN_LINEAR	0x2000000000
@@ -50,6 +57,7 @@ static __always_inline long name(unsigned long first, unsigned long second) \
 
 CAIRN_PORTAL2(cairn_select)	/* space */
 CAIRN_PORTAL2(cairn_map)	/* entry of a leaf, word */
+CAIRN_PORTAL2(cairn_map_several) /* the first of entries, which follow each other, and how many */
 CAIRN_PORTAL2(cairn_link)	/* entry of a root or directory, table or 0 */
 CAIRN_PORTAL2(cairn_clear)	/* an eighth of a table */
 CAIRN_PORTAL2(cairn_fence)	/* space, address or 0 */

@@ -32,6 +32,10 @@
 #define VMALLOC_START	0UL
 #define VMALLOC_END	0UL
 
+/* The portal that writes several entries has all for one space alone, so RISC-V's bit for this, global, cannot be it. */
+#undef _PAGE_PROT_NONE
+#define _PAGE_PROT_NONE	(1 << 9)
+
 #define _PAGE_PFN_MASK	GENMASK(53, 10)
 #define _PAGE_CHG_MASK	(~(unsigned long)(_PAGE_PRESENT | _PAGE_READ | _PAGE_WRITE | _PAGE_EXEC | _PAGE_USER | \
 					  _PAGE_GLOBAL))
@@ -43,7 +47,7 @@
 #include <linux/mm_types.h>
 
 #define _PAGE_BASE		(_PAGE_PRESENT | _PAGE_ACCESSED | _PAGE_USER)
-#define PAGE_NONE		__pgprot(_PAGE_PROT_NONE | _PAGE_READ)
+#define PAGE_NONE		__pgprot(_PAGE_PROT_NONE | _PAGE_READ | _PAGE_USER)
 #define PAGE_READ		__pgprot(_PAGE_BASE | _PAGE_READ)
 #define PAGE_WRITE		__pgprot(_PAGE_BASE | _PAGE_READ | _PAGE_WRITE)
 #define PAGE_EXEC		__pgprot(_PAGE_BASE | _PAGE_EXEC)
@@ -180,6 +184,31 @@ static inline pte_t ptep_get_and_clear(struct mm_struct *mm, unsigned long addre
 	return pte;
 }
 
+/*
+ * Where rights of a range change, entries wait in the status page until the next is not the one behind the last, no more fit, or Linux
+ * says so. Nothing else is written late: who reads an entry of a table that is locked has not changed it.
+ */
+#define __HAVE_ARCH_ENTER_LAZY_MMU_MODE
+static inline void arch_enter_lazy_mmu_mode(void)
+{
+	cairn_status(CAIRN_LAZY_BASE) = CAIRN_LAZY_NONE;
+}
+
+void cairn_write_lazily(pte_t *entry, pte_t pte);
+void cairn_write_waiting(void);
+
+static inline void arch_flush_lazy_mmu_mode(void)
+{
+	if (cairn_status(CAIRN_LAZY_BASE) > CAIRN_LAZY_NONE)
+		cairn_write_waiting();
+}
+
+static inline void arch_leave_lazy_mmu_mode(void)
+{
+	arch_flush_lazy_mmu_mode();
+	cairn_status(CAIRN_LAZY_BASE) = CAIRN_NOT_LAZY;
+}
+
 /* Neither the hardware nor anybody else changes an entry between the two. */
 #define __HAVE_ARCH_PTEP_MODIFY_PROT_TRANSACTION
 static inline pte_t ptep_modify_prot_start(struct vm_area_struct *vma, unsigned long address, pte_t *entry)
@@ -189,7 +218,19 @@ static inline pte_t ptep_modify_prot_start(struct vm_area_struct *vma, unsigned 
 
 static inline void ptep_modify_prot_commit(struct vm_area_struct *vma, unsigned long address, pte_t *entry, pte_t old, pte_t pte)
 {
-	set_pte_at(vma->vm_mm, address, entry, pte);
+	unsigned long place = cairn_status(CAIRN_LAZY_PLACE);
+
+	if ((pte_val(pte) & (_PAGE_PRESENT | _PAGE_EXEC)) == (_PAGE_PRESENT | _PAGE_EXEC))
+		flush_icache_pte(pte);
+	if (unlikely((unsigned long)entry - place != cairn_status(CAIRN_LAZY_BASE))) {
+		cairn_write_lazily(entry, pte);
+		return;
+	}
+	cairn_status(place) = pte_val(pte);
+	place += sizeof(pte);
+	cairn_status(CAIRN_LAZY_PLACE) = place;
+	if (!place)
+		cairn_write_waiting();
 }
 
 #define pte_pfn(pte)	cairn_frame(pte_val(pte))
@@ -266,11 +307,11 @@ static inline void update_mmu_cache(struct vm_area_struct *vma, unsigned long ad
 #define pmd_ERROR(e)	pr_err("%s:%d: bad pmd %016lx\n", __FILE__, __LINE__, pmd_val(e))
 #define pte_ERROR(e)	pr_err("%s:%d: bad pte %016lx\n", __FILE__, __LINE__, pte_val(e))
 
-/* Of pages that are elsewhere: type in bits 6 to 10, number above; bits 0 and 5 are clear, so it is neither valid nor PROT_NONE. */
-#define __SWP_TYPE_SHIFT	6
+/* Of pages that are elsewhere: type in bits 1 to 5, number from bit 10 on; bits 0 and 9 are clear, so it is neither valid nor PROT_NONE. */
+#define __SWP_TYPE_SHIFT	1
 #define __SWP_TYPE_BITS		5
 #define __SWP_TYPE_MASK		((1UL << __SWP_TYPE_BITS) - 1)
-#define __SWP_OFFSET_SHIFT	(__SWP_TYPE_BITS + __SWP_TYPE_SHIFT)
+#define __SWP_OFFSET_SHIFT	10
 #define MAX_SWAPFILES_CHECK()	BUILD_BUG_ON(MAX_SWAPFILES_SHIFT > __SWP_TYPE_BITS)
 #define __swp_type(x)		(((x).val >> __SWP_TYPE_SHIFT) & __SWP_TYPE_MASK)
 #define __swp_offset(x)		((x).val >> __SWP_OFFSET_SHIFT)

@@ -92,6 +92,7 @@ impl World {
             (PORTAL_PROCESS_BEGIN, ProcessPortal::Begin { call: call.back, back }),
             (PORTAL_PROCESS_SELECT, ProcessPortal::Select),
             (PORTAL_PROCESS_MAP, ProcessPortal::Map),
+            (PORTAL_PROCESS_MAP_SEVERAL, ProcessPortal::MapSeveral),
             (PORTAL_PROCESS_LINK, ProcessPortal::Link),
             (PORTAL_PROCESS_CLEAR, ProcessPortal::Clear),
             (PORTAL_PROCESS_FENCE, ProcessPortal::Fence),

@@ -2,7 +2,11 @@
  * processes' memory. `add` answers how often one does. */
 #include "echo.h"
 
-enum { BEGIN = 4, SELECT, MAP, LINK = 8, CLEAR, FENCE, INTERRUPT, FLOAT };
+enum { BEGIN = 4, SELECT, MAP, LINK = 8, CLEAR, FENCE, INTERRUPT, FLOAT, MAP_SEVERAL };
+
+/* What several entries become: the end of the status page, which ends with the addresses. */
+enum { SEVERAL = 16 };
+#define ENTRIES ((volatile uint64_t *)-(int64_t)(SEVERAL * 8))
 
 ECHO_SERVER(attacker)
 
@@ -41,6 +45,16 @@ static uint64_t word(const struct cairn_processes *given, uint64_t tables)
     }
 }
 
+/* Pages for the most part: one that is refused ends the request. */
+static uint64_t several(const struct cairn_processes *given, uint64_t tables)
+{
+    for (int number = 0; number < SEVERAL; number++) {
+        uint64_t page = (given->memory + next() % given->memory_size / 4096 * 4096) >> 2 | next() % 1024;
+        ENTRIES[number] = next() % 64 ? page : word(given, tables);
+    }
+    return next() % 8 ? next() % (SEVERAL + 2) : next();
+}
+
 static uint64_t look(const struct cairn_processes *given)
 {
     uint64_t first_leaf = given->spaces + given->directories, tables = first_leaf + given->leaves, wrong = 0;
@@ -63,12 +77,14 @@ static uint64_t look(const struct cairn_processes *given)
 struct cairn_reply attacker_add(uint64_t control, uint64_t rounds, uint64_t unused)
 {
     (void)control, (void)unused;
-    static const uint64_t portals[] = { BEGIN, SELECT, MAP, MAP, LINK, LINK, LINK, CLEAR, FENCE, INTERRUPT, FLOAT };
+    static const uint64_t portals[] = { BEGIN, SELECT, MAP, MAP_SEVERAL, LINK, LINK, LINK, CLEAR, FENCE, INTERRUPT, FLOAT };
     const struct cairn_processes *given = &cairn_startup()->processes;
     uint64_t tables = given->spaces + given->directories + given->leaves, wrong = 0, done = 0;
     for (uint64_t round = 0; round < rounds; round++) {
         uint64_t portal = portals[next() % (sizeof portals / sizeof *portals)];
-        done += request(portal, word(given, tables), word(given, tables)) == 0;
+        uint64_t first = word(given, tables);
+        uint64_t second = portal == MAP_SEVERAL ? several(given, tables) : word(given, tables);
+        done += request(portal, first, second) == 0;
         if (round % 4096 == 0)
             wrong += look(given);
     }

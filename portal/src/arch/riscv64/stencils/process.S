@@ -228,6 +228,39 @@ stencil_process_entry:
     add     t3, t3, a0
     sd      a1, 0(t3)
 
+# The same of several, each of which leads to the server's memory, and becomes one for user mode in this space alone. They are written from
+# the last to the first, so that the jump past those that are not there is the only one.
+stencil_process_map_several:
+    ld      t2, LITERAL_COUNT(t1)
+    addi    t3, a1, -1
+    sltiu   t4, t3, MAPPED_MAXIMUM
+    branch_if_zero t4, to_refused
+    branch_if_not_below a0, t2, to_refused
+    add     t4, a0, t3
+    branch_if_not_below t4, t2, to_refused
+    ld      t5, LITERAL_POOL(t1)
+    slli    a0, a0, 3
+    ld      t2, LITERAL_FIRST(t1)
+    add     t5, t5, a0
+    ld      t6, LITERAL_CELLS(t1)
+    slli    t4, t3, 3
+    slli    a0, t3, 4
+    ld      t3, LITERAL_SPAN(t1)
+    add     t4, t4, a0
+    auipc   a1, 0
+    sub     a1, a1, t4
+    jalr    zero, 3 * 4 + (MAPPED_MAXIMUM - 1) * 24(a1)
+    .set    place, (MAPPED_MAXIMUM - 1) * 8
+    .rept   MAPPED_MAXIMUM                      # 24 bytes each
+    ld      a1, STATUS_ENTRIES + place(t6)
+    sub     t4, a1, t2
+    branch_if_not_below t4, t3, to_refused
+    ori     a1, a1, PTE_USER
+    andi    a1, a1, ~PTE_GLOBAL
+    sd      a1, place(t5)
+    .set    place, place - 8
+    .endr
+
 # Of a root only the entries of user mode; each leads to a table of the next kind.
 stencil_process_link:
     ld      t2, LITERAL_COUNT(t1)
