@@ -50,7 +50,8 @@ impl Limits {
         self.file.exists()
     }
 
-    fn read(&self) -> Result<BTreeMap<String, f64>> {
+    /// Medians by the benchmarks' names.
+    pub fn read(&self) -> Result<BTreeMap<String, f64>> {
         let text = std::fs::read_to_string(&self.file).with_context(|| {
             format!(
                 "cannot read {}; `./cairn bench{} --set-limits` writes it",
@@ -78,7 +79,8 @@ impl Limits {
     pub fn write(&self, catalogue: &Catalogue, results: &[Measured]) -> Result<()> {
         let mut limits = if self.exist() { self.read()? } else { BTreeMap::new() };
         let differs = |name: &str| {
-            let is_other = |one: &&Benchmark| one.hosted || one.is_of_linux();
+            let is_other =
+                |one: &&Benchmark| one.hosted || one.is_of_linux() && one.native.is_none();
             catalogue.benchmarks.iter().filter(is_other).any(|one| one.name == name)
         };
         let held = results.iter().filter(|result| !differs(&result.name));
@@ -110,10 +112,17 @@ impl Limits {
         let median = result.median;
         let tolerance = tolerance(self.unit);
         if benchmark.is_of_linux() {
-            let above = benchmark.ratio.zip(result.ratio).filter(|(most, ratio)| ratio > most);
-            return above.map(|(most, ratio)| {
-                format!("{name}: {ratio:.3} of what it costs on the bare machine, expected at most {most}")
-            });
+            let most = benchmark.ratio?;
+            return match result.ratio {
+                None => Some(format!(
+                    "{name}: not known of the bare machine; `./cairn bench native --set-limits` writes that to {}",
+                    paths::shown(&self.file)
+                )),
+                Some(ratio) if ratio > most => Some(format!(
+                    "{name}: {ratio:.3} of what it costs on the bare machine, expected at most {most}"
+                )),
+                Some(_) => None,
+            };
         }
         match (benchmark.budget, limits.get(name)) {
             (Some(budget), _) if median > budget => {
@@ -182,7 +191,8 @@ mod tests {
             let result = Measured { ratio, ..Measured::once("linux.null", 200) };
             Limits::of(None, false).complaint(null, &BTreeMap::new(), &[result])
         };
-        assert_eq!((complain(Some(1.2)), complain(None)), (None, None));
+        assert_eq!(complain(Some(1.2)), None);
+        assert!(complain(None).unwrap().contains("not known of the bare machine"));
         assert!(complain(Some(1.201)).unwrap().contains("1.201 of what it costs"));
     }
 

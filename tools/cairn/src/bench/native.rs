@@ -17,6 +17,9 @@ use std::process::Command;
 const ROWS: &str = "bench/linux/benchmarks.toml";
 /// The system with the component, and what it is called where it is booted.
 pub const SYSTEM: &str = "linux";
+/// What the rows' names begin with: of the component, of the bare machine.
+pub const COMPONENT: &str = "linux.";
+const BARE: &str = "native.";
 /// The section of it that both have as their file system.
 const FILES: &str = "initramfs";
 /// Where the kernel for the bare machine lies: behind what is started first.
@@ -46,15 +49,15 @@ pub fn benchmarks() -> Result<Vec<Benchmark>> {
     let File { group } = toml::from_str(&text).context(ROWS)?;
     let rows = || group.iter().flat_map(|group| group.rows.iter().map(|row| (row, group.ratio)));
     let component = rows().map(|(row, ratio)| Benchmark {
-        name: format!("linux.{row}"),
+        name: format!("{COMPONENT}{row}"),
         system: Some(SYSTEM.to_owned()),
         ratio,
         long: true,
         ..Benchmark::default()
     });
     let bare = rows().map(|(row, _)| Benchmark {
-        name: format!("native.{row}"),
-        native: Some(format!("linux.{row}")),
+        name: format!("{BARE}{row}"),
+        native: Some(format!("{COMPONENT}{row}")),
         long: true,
         ..Benchmark::default()
     });
@@ -109,15 +112,11 @@ pub fn measure() -> Result<(Vec<Measured>, Result<()>)> {
 }
 
 /// Puts what the bare machine takes beside what was measured of the component.
-pub fn put_beside(benchmarks: &[Benchmark], results: &mut [Measured]) {
-    for benchmark in benchmarks {
-        let Some(component) = &benchmark.native else { continue };
-        let median = |name: &str| results.iter().find(|one| one.name == name).map(|one| one.median);
-        let native = median(&benchmark.name);
-        if let Some(result) = results.iter_mut().find(|one| one.name == *component) {
-            result.native = native;
-            result.ratio = native.map(|native| result.median / native);
-        }
+pub fn put_beside(bare: impl Fn(&str) -> Option<f64>, results: &mut [Measured]) {
+    for result in results {
+        let Some(row) = result.name.strip_prefix(COMPONENT) else { continue };
+        result.native = bare(&format!("{BARE}{row}"));
+        result.ratio = result.native.map(|native| result.median / native);
     }
 }
 
@@ -136,10 +135,9 @@ mod tests {
 
     #[test]
     fn a_ratio_is_of_the_same_row() {
-        let benchmarks = benchmarks().unwrap();
-        let mut results = ["linux.null", "linux.read", "native.null"]
-            .map(|name| Measured::once(name, if name == "native.null" { 100 } else { 120 }));
-        put_beside(&benchmarks, &mut results);
+        let mut results =
+            ["linux.null", "linux.read", "native.null"].map(|name| Measured::once(name, 120));
+        put_beside(|name| (name == "native.null").then_some(100.0), &mut results);
         let ratios = results.map(|result| (result.native, result.ratio));
         assert_eq!(ratios, [(Some(100.0), Some(1.2)), (None, None), (None, None)]);
     }
