@@ -17,10 +17,12 @@ pub enum Load {
     Semaphores = 4,
     /// Nothing: the idle component waits for interrupts. The load thread ends for good.
     Wait = 5,
+    /// A Linux that works, in a system of its own.
+    Linux = 6,
 }
 
 impl Load {
-    /// All, in the order in which they have to be measured.
+    /// All of one system, in the order in which they have to be measured.
     pub const ALL: [Load; 6] =
         [Load::Idle, Load::ShortCircuit, Load::Ipc, Load::Yield, Load::Semaphores, Load::Wait];
 
@@ -33,6 +35,7 @@ impl Load {
             Load::Yield => "yield",
             Load::Semaphores => "sem",
             Load::Wait => "wait",
+            Load::Linux => "linux",
         }
     }
 

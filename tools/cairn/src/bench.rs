@@ -123,7 +123,7 @@ pub fn jobs(filter: &str) -> Vec<Job> {
     let jobs = [
         ("bench: limits".to_owned(), None, ""),
         (format!("bench: {TESTED}"), Some(TESTED), ""),
-        ("bench: linux".to_owned(), None, native::COMPONENT),
+        (format!("bench: {}", native::SYSTEM), None, native::SYSTEM),
     ];
     let has_limits = |board: Option<&str>, part: &str| {
         part.is_empty() && Limits::of(board, board.is_some()).exist()
@@ -136,7 +136,7 @@ pub fn jobs(filter: &str) -> Vec<Job> {
 }
 
 fn hold(board: Option<&str>, part: &str) -> Result<Outcome> {
-    if part == native::COMPONENT
+    if part == native::SYSTEM
         && let Some(explanation) = native::unavailable()?
     {
         return Ok(Outcome { skipped: 1, explanation, ..Outcome::default() });

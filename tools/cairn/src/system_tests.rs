@@ -23,7 +23,8 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 pub struct SystemTest {
     /// The system to boot: a name in `systems/`, a file of the test's own folder, or a path from the root.
-    pub system: String,
+    /// Without it the test has a long form alone.
+    pub system: Option<String>,
     /// Further systems in which the same has to happen.
     #[serde(default)]
     pub also: Vec<String>,
@@ -135,6 +136,9 @@ impl SystemTest {
         if let Some(board) = test.always.iter().find(|board| !test.boards.contains(board)) {
             bail!("{}: `always` has {board}, `boards` does not", paths::shown(file));
         }
+        if test.system.is_none() && (test.long.is_none() || !test.also.is_empty()) {
+            bail!("{}: expected `system`, or `long` alone", paths::shown(file));
+        }
         if !test.placements.is_empty() && (test.without_fences || test.tight || test.numbers_apart)
         {
             bail!(
@@ -147,7 +151,7 @@ impl SystemTest {
 
     /// The systems of the test called `name`, as they are loaded.
     fn descriptions(&self, name: &str) -> impl Iterator<Item = String> {
-        std::iter::once(&self.system).chain(&self.also).map(move |system| description(name, system))
+        self.system.iter().chain(&self.also).map(move |system| description(name, system))
     }
 
     /// Boots `image` and goes through the steps: the console's transcript, which an error has, too.

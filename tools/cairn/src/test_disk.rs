@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use cairn_description::{parse_size, show_size};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// `[disk]` in `test.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -16,6 +17,8 @@ pub struct TestDisk {
     size: Option<String>,
     /// What it begins with; zeros are behind that.
     file: Option<PathBuf>,
+    /// Instead of both a program that makes it: its argument is the file.
+    make: Option<PathBuf>,
     /// What it begins with when the guest has ended; zeros are behind that.
     expect: Option<PathBuf>,
     /// Whether the guest says what it wrote, to be compared when it has ended ([`acknowledged`]).
@@ -36,12 +39,15 @@ pub struct Disk {
 impl TestDisk {
     /// Checks what does not depend on a run. Files are in the test's folder, or with a `/` in their path below the root.
     pub fn read(&mut self, folder: &Path, ends: bool) -> Result<()> {
-        for file in [&mut self.file, &mut self.expect].into_iter().flatten() {
+        for file in [&mut self.file, &mut self.make, &mut self.expect].into_iter().flatten() {
             let is_path = file.components().count() > 1;
             *file = if is_path { paths::project().join(&*file) } else { folder.join(&*file) };
         }
-        if self.size.is_none() && self.file.is_none() {
-            bail!("[disk]: expected `size`, for example \"4M\", or `file`, what it begins with");
+        let is_there = self.size.is_some() || self.file.is_some();
+        if is_there == self.make.is_some() {
+            bail!(
+                "[disk]: expected `size`, for example \"4M\", or `file`, what it begins with, or instead `make`, a program that makes it"
+            );
         }
         if (self.expect.is_some() || self.acknowledged) && !ends {
             bail!(
@@ -64,6 +70,15 @@ impl TestDisk {
 
     /// A new disk.
     pub fn make(&self) -> Result<Disk> {
+        let file = paths::temporary(&plugged::folder()?.join("test.img"));
+        let (expected, acknowledged) = (self.expect.clone(), self.acknowledged);
+        let disk = Disk { file, expected, acknowledged, is_kept: false };
+        if let Some(make) = &self.make {
+            let status = Command::new(make).arg(&disk.file).status();
+            let status = status.with_context(|| format!("cannot start {}", paths::shown(make)))?;
+            ensure!(status.success(), "[disk]: {} failed", paths::shown(make));
+            return Ok(disk);
+        }
         let content = self.file.as_deref().map(read).transpose()?.unwrap_or_default();
         let length = content.len() as u64;
         let size = self.bytes()?.unwrap_or(length.next_multiple_of(SECTOR).max(SECTOR));
@@ -74,12 +89,10 @@ impl TestDisk {
                 show_size(length)
             );
         }
-        let file = paths::temporary(&plugged::folder()?.join("test.img"));
-        std::fs::write(&file, content)
-            .and_then(|()| std::fs::File::options().write(true).open(&file)?.set_len(size))
-            .with_context(|| format!("cannot write {}", paths::shown(&file)))?;
-        let (expected, acknowledged) = (self.expect.clone(), self.acknowledged);
-        Ok(Disk { file, expected, acknowledged, is_kept: false })
+        std::fs::write(&disk.file, content)
+            .and_then(|()| std::fs::File::options().write(true).open(&disk.file)?.set_len(size))
+            .with_context(|| format!("cannot write {}", paths::shown(&disk.file)))?;
+        Ok(disk)
     }
 }
 
@@ -168,6 +181,21 @@ mod tests {
     fn it_is_as_large_as_its_content() {
         let made = disk("file = 'content'").unwrap().make().unwrap();
         assert_eq!(read(&made.file).unwrap().len(), 512);
+    }
+
+    #[test]
+    fn a_program_makes_one() {
+        use std::os::unix::fs::PermissionsExt;
+        let script = |name: &str, text: &str| {
+            let file = files().join(name);
+            std::fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+            disk(&format!("make = '{name}'")).unwrap().make()
+        };
+        let made = script("makes", "printf Cairn >\"$1\"").unwrap();
+        assert_eq!(read(&made.file).unwrap(), b"Cairn");
+        assert!(format!("{:#}", script("fails", "exit 3").unwrap_err()).contains("fails failed"));
+        assert!(disk("make = 'makes'\nsize = '4K'").unwrap_err().contains("instead `make`"));
     }
 
     #[test]

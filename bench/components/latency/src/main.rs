@@ -11,7 +11,7 @@ mod serial;
 use cairn::Error;
 use cairn::abi::domain::PORTAL_FIRST_IMPORT;
 use cairn::cost::Cost;
-use cairn::environment::section;
+use cairn::environment::{argument, section};
 use cairn::time::{counter, ticks};
 use cairn::window::WriteWindow;
 use cairn_bench::{Link, Load, Report};
@@ -67,7 +67,8 @@ fn main() {
     let control = Control::find(&mut random);
     let emulated = control.is_none().then(Emulated::new);
     let mut report = Report::new();
-    for load in Load::ALL {
+    let loads = if argument() == Load::Linux.name() { &[Load::Linux][..] } else { &Load::ALL };
+    for load in loads.iter().copied() {
         chosen.store(load as i64, Ordering::Relaxed);
         if let Some(control) = &control {
             control.timer(&mut report, load, &mut random);

@@ -43,7 +43,7 @@ fn run(chosen: &Section, own: SemaphoreProxy, other: SemaphoreProxy) -> bool {
         Some(Load::Semaphores) => {
             (0..OPERATIONS).for_each(|_| _ = other.v().and_then(|()| own.p()))
         }
-        Some(Load::Wait) | None => return false,
+        Some(Load::Wait | Load::Linux) | None => return false,
     }
     true
 }

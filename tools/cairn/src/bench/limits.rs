@@ -111,6 +111,10 @@ impl Limits {
         };
         let median = result.median;
         let tolerance = tolerance(self.unit);
+        if let Some(maximum) = benchmark.maximum.filter(|most| result.max > *most as f64) {
+            let max = result.max;
+            return Some(format!("{name}: {max} once, expected at most {maximum}"));
+        }
         if benchmark.is_of_linux() {
             let most = benchmark.ratio?;
             return match result.ratio {

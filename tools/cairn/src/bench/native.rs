@@ -15,10 +15,10 @@ use std::process::Command;
 
 /// What is measured of both.
 const ROWS: &str = "bench/linux/benchmarks.toml";
-/// The system with the component, and what it is called where it is booted.
+/// The system with the component, and what others with Linux in them begin with.
 pub const SYSTEM: &str = "linux";
 /// What the rows' names begin with: of the component, of the bare machine.
-pub const COMPONENT: &str = "linux.";
+const COMPONENT: &str = "linux.";
 const BARE: &str = "native.";
 /// The section of it that both have as their file system.
 const FILES: &str = "initramfs";
