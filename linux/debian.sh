@@ -16,4 +16,5 @@ fakeroot -s "$folder/owners" debootstrap --foreign --arch=riscv64 --variant=minb
     "$suite" "$folder/root" http://deb.debian.org/debian >"$folder/log" || { tail -n 20 "$folder/log" >&2; exit 1; }
 echo linux >"$folder/root/etc/hostname"
 rm -f "$1"
-fakeroot -i "$folder/owners" mke2fs -q -t ext4 -d "$folder/root" -L debian "$1" "$size"
+truncate -s "$size" "$1"
+fakeroot -i "$folder/owners" mke2fs -q -t ext4 -d "$folder/root" -L debian "$1"
