@@ -51,8 +51,8 @@ impl<'a> Booted<'a> {
     fn marks(self) -> (&'static str, &'static str) {
         let before = match self.system {
             "kernel-driver" => "kernel.driver.",
-            native::SYSTEM => "linux.",
-            NATIVE => "native.",
+            native::SYSTEM => native::COMPONENT,
+            NATIVE => native::BARE,
             "misses-crowded" => "crowded.",
             "misses-large" => "large.",
             system if system.starts_with("kernel-") => "kernel.",

@@ -44,13 +44,12 @@ pub fn measure(
     if is_compared {
         progress.set_message("Linux on the bare machine");
         let (results, ended) = native::measure()?;
+        let bare = |name: &str| results.iter().find(|one| one.name == name).map(|one| one.median);
+        native::put_beside(bare, &mut measured);
         measured.extend(results);
         complaints.extend(ended.err().map(|error| format!("{error:#}")));
         progress.inc(1);
     }
-    let bare = measured.clone();
-    let bare = |name: &str| bare.iter().find(|one| one.name == name).map(|one| one.median);
-    native::put_beside(bare, &mut measured);
     for benchmark in traced {
         let mut lengths = trace::Lengths::new();
         for system in &benchmark.traces {

@@ -18,8 +18,8 @@ const ROWS: &str = "bench/linux/benchmarks.toml";
 /// The system with the component, and what others with Linux in them begin with.
 pub const SYSTEM: &str = "linux";
 /// What the rows' names begin with: of the component, of the bare machine.
-const COMPONENT: &str = "linux.";
-const BARE: &str = "native.";
+pub const COMPONENT: &str = "linux.";
+pub const BARE: &str = "native.";
 /// The section of it that both have as their file system.
 const FILES: &str = "initramfs";
 /// Where the kernel for the bare machine lies: behind what is started first.
