@@ -1,6 +1,9 @@
 //! The background loads of the interrupt latency, and how the measuring component chooses one: a
 //! word of a shared section.
 
+/// Instances that count themselves in the second word of the section `load` before they begin.
+pub const LOADS: i64 = 2;
+
 /// What runs when an interrupt comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]

@@ -1,6 +1,7 @@
 //! The console: a terminal, which several clients share line by line.
 
 use cairn::text::Lines;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place};
 use core::fmt::{Arguments, Write};
 
@@ -28,6 +29,34 @@ pub trait Console {
     fn read_line(&self, buffer: &mut [u8]) -> Result<usize, Error>;
     /// Opens the terminal for oneself, twice at most: one more ends the oldest.
     fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error>;
+}
+
+/// A console that takes text and has nothing to read: what implements this is a [`Console`] whose other methods answer `NotSupported`.
+pub trait WriteOnlyConsole {
+    /// [`Console::write`].
+    fn write(&self, text: ReadWindow<'_>) -> Result<(), Error>;
+}
+
+impl<T: WriteOnlyConsole> Console for T {
+    fn write(&self, text: ReadWindow<'_>) -> Result<(), Error> {
+        WriteOnlyConsole::write(self, text)
+    }
+
+    fn read(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
+        Err(Error::NotSupported)
+    }
+
+    fn try_read(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
+        Err(Error::NotSupported)
+    }
+
+    fn read_line(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
+        Err(Error::NotSupported)
+    }
+
+    fn open(&self, _: Place) -> Result<Object<dyn Terminal>, Error> {
+        Err(Error::NotSupported)
+    }
 }
 
 impl ConsoleProxy {

@@ -14,7 +14,7 @@ use cairn::cost::Cost;
 use cairn::environment::{argument, section};
 use cairn::time::{counter, ticks};
 use cairn::window::WriteWindow;
-use cairn_bench::{Link, Load, Report};
+use cairn_bench::{LOADS, Link, Load, Report};
 use cairn_interfaces::Threads;
 use cairn_random::Random;
 use control::Control;
@@ -33,8 +33,6 @@ cairn::component! {
 }
 
 const WARM_UP: usize = 20;
-/// Instances that count themselves in the section's second word before they begin.
-const LOADS: i64 = 2;
 /// Index of the portal of `sleep_until`, the second method; its time is the fourth register.
 const SLEEP_UNTIL: u32 = PORTAL_FIRST_IMPORT as u32 + 1;
 

@@ -3,9 +3,10 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Error, Object, Place, environment};
-use cairn_interfaces::{Console, Terminal};
+use cairn::window::ReadWindow;
+use cairn::{Error, environment};
+use cairn_bench::LOADS;
+use cairn_interfaces::{Console, WriteOnlyConsole};
 use core::sync::atomic::Ordering;
 
 struct Sink;
@@ -17,11 +18,10 @@ cairn::component! {
     objects: {},
 }
 
-/// What Linux says, and for how many loads it counts (`bench/components/latency`).
+/// What Linux says; it counts for all loads.
 const LOADED: &[u8] = b"loaded";
-const LOADS: i64 = 2;
 
-impl Console for Sink {
+impl WriteOnlyConsole for Sink {
     fn write(&self, text: ReadWindow<'_>) -> Result<(), Error> {
         let load = environment::section("load").ok_or(Error::NotFound)?;
         let [_, ready] = load.words(2) else { return Err(Error::BadArgument) };
@@ -31,21 +31,5 @@ impl Console for Sink {
             }
             Ok(())
         })
-    }
-
-    fn read(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn try_read(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn read_line(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn open(&self, _: Place) -> Result<Object<dyn Terminal>, Error> {
-        Err(Error::NotSupported)
     }
 }

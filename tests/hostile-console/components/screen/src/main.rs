@@ -4,9 +4,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::time::{now, ticks};
-use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Error, Object, Place, environment};
-use cairn_interfaces::{Console, Portals, Terminal, Threads};
+use cairn::window::ReadWindow;
+use cairn::{Error, environment};
+use cairn_interfaces::{Console, Portals, Threads, WriteOnlyConsole};
 
 /// What the one that answers late sleeps, and the slow one works.
 const LATE_MICROSECONDS: u64 = 3_000_000;
@@ -37,7 +37,7 @@ fn work() {
     }
 }
 
-impl Console for Screen {
+impl WriteOnlyConsole for Screen {
     fn write(&self, _: ReadWindow<'_>) -> Result<(), Error> {
         loop {
             match environment::argument() {
@@ -54,21 +54,5 @@ impl Console for Screen {
                 _ => core::hint::spin_loop(),
             }
         }
-    }
-
-    fn read(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn try_read(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn read_line(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn open(&self, _: Place) -> Result<Object<dyn Terminal>, Error> {
-        Err(Error::NotSupported)
     }
 }

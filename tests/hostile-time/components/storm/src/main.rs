@@ -7,10 +7,10 @@
 #![forbid(unsafe_code)]
 
 use cairn::registers::Registers;
-use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Error, Object, Place, environment};
+use cairn::window::ReadWindow;
+use cairn::{Error, environment};
 use cairn_interfaces::waiting::Interrupt;
-use cairn_interfaces::{Console, Terminal};
+use cairn_interfaces::{Console, WriteOnlyConsole};
 use cairn_test_hostile_beat::{Storm, mode};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -67,27 +67,11 @@ impl Storm for Server {
     }
 }
 
-impl Console for Server {
+impl WriteOnlyConsole for Server {
     fn write(&self, text: ReadWindow<'_>) -> Result<(), Error> {
         text.pieces::<64>(|piece| {
             piece.iter().for_each(|byte| port().write_u8(DATA, *byte));
             Ok(())
         })
-    }
-
-    fn read(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn try_read(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn read_line(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn open(&self, _place: Place) -> Result<Object<dyn Terminal>, Error> {
-        Err(Error::NotSupported)
     }
 }

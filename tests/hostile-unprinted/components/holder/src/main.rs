@@ -3,11 +3,11 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::Error;
 use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Error, Object, Place};
 use cairn_app_interfaces::Echo;
-use cairn_interfaces::{self as interfaces, Console, Terminal};
+use cairn_interfaces::{self as interfaces, Console, WriteOnlyConsole};
 // Relaxed: it orders nothing.
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -22,28 +22,12 @@ cairn::component! {
     objects: {},
 }
 
-impl Console for Holder {
+impl WriteOnlyConsole for Holder {
     fn write(&self, text: ReadWindow<'_>) -> Result<(), Error> {
         while !LETS_GO.load(Relaxed) {
             imports::THREADS.sleep_until(now() + ticks(10_000))?;
         }
         text.pieces::<256>(|piece| imports::CONSOLE.write(piece))
-    }
-
-    fn read(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn try_read(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn read_line(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn open(&self, _place: Place) -> Result<Object<dyn Terminal>, Error> {
-        Err(Error::NotSupported)
     }
 }
 

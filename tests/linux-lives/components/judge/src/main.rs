@@ -4,12 +4,11 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::Error;
 use cairn::time::{now, ticks};
-use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Error, Object, Place};
+use cairn::window::ReadWindow;
 use cairn_interfaces as interfaces;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use interfaces::Terminal;
 
 cairn::component! {
     name: "linux-lives-judge",
@@ -72,7 +71,7 @@ impl Voice {
 static WATCHED: Voice = Voice::new();
 static NEIGHBOUR: Voice = Voice::new();
 
-impl interfaces::Console for Voice {
+impl interfaces::WriteOnlyConsole for Voice {
     fn write(&self, text: ReadWindow<'_>) -> Result<(), Error> {
         text.pieces::<128>(|piece| {
             for line in piece.split(|byte| *byte == b'\n') {
@@ -86,22 +85,6 @@ impl interfaces::Console for Voice {
             }
             Ok(())
         })
-    }
-
-    fn read(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn try_read(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn read_line(&self, _: WriteWindow<'_>) -> Result<usize, Error> {
-        Err(Error::NotSupported)
-    }
-
-    fn open(&self, _: Place) -> Result<Object<dyn Terminal>, Error> {
-        Err(Error::NotSupported)
     }
 }
 
