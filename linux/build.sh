@@ -27,8 +27,7 @@ for patch in "$here"/patches/*.patch; do
 done
 
 kernel() {
-    "$here/../tools/cairn/setup/patiently.sh" Linux make --silent -C "$tree" O="$build" ARCH=cairn CROSS_COMPILE=riscv64-unknown-elf- LD="$CAIRN_LINKER" \
-        KBUILD_BUILD_USER=cairn KBUILD_BUILD_HOST=cairn KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP=1970-01-01 "$@"
+    "$here/kernel.sh" Linux cairn "$@"
 }
 if [ ! -e "$build/.config" ] || [ "$here/config" -nt "$build/.config" ] || [ "$here/arch/Kconfig" -nt "$build/.config" ]; then
     kernel KCONFIG_ALLCONFIG="$here/config" allnoconfig >/dev/null

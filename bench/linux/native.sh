@@ -24,8 +24,7 @@ cp -p "$package/arch/riscv/mm/init.c" "$tree/arch/riscv/mm/"
 patch --silent --strip=1 --directory="$tree" --set-utc <"$here/three-levels.patch"
 
 kernel() {
-    "$root/tools/cairn/setup/patiently.sh" "Linux for the bare machine" make --silent -C "$tree" O="$build" ARCH=riscv CROSS_COMPILE=riscv64-unknown-elf- \
-        LD="$CAIRN_LINKER" KBUILD_BUILD_USER=cairn KBUILD_BUILD_HOST=cairn KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP=1970-01-01 "$@"
+    "$root/linux/kernel.sh" "Linux for the bare machine" riscv "$@"
 }
 grep -v "CAIRN\|LOCALVERSION" "$root/linux/config" | cat - "$here/native.config" >"$build/wanted.new"
 if ! cmp -s "$build/wanted.new" "$build/wanted"; then

@@ -11,40 +11,24 @@
 
 /* ---------------------------------------------------------------------------------------- pipes */
 
-#define MOST 8
-static int pipes[MOST][2];
-static unsigned members, member;
-
 static void pass_on(void)
 {
-    char byte;
-    for (;;)
-        if (read(pipes[member][0], &byte, 1) != 1 || write(pipes[(member + 1) % members][1], &byte, 1) != 1)
-            return;
+    while (take_token(member) && put_token((member + 1) % members)) {
+    }
 }
 
 static void go_around(void)
 {
-    char byte = 1;
-    EXPECT(write(pipes[1][1], &byte, 1) == 1);
-    EXPECT(read(pipes[0][0], &byte, 1) == 1);
+    EXPECT(put_token(1));
+    EXPECT(take_token(0));
 }
 
 static void measure_ring(const char *name, unsigned count, unsigned rounds)
 {
-    pid_t processes[MOST];
-    members = count;
-    for (unsigned each = 0; each < members; each++)
-        EXPECT(pipe(pipes[each]) == 0);
-    for (member = 1; member < members; member++)
-        processes[member] = start(pass_on);
+    open_ring(count);
+    start_ring(pass_on);
     ROW(name, members, rounds, go_around());
-    for (unsigned each = 1; each < members; each++)
-        end(processes[each]);
-    for (unsigned each = 0; each < members; each++) {
-        close(pipes[each][0]);
-        close(pipes[each][1]);
-    }
+    end_ring();
 }
 
 /* ---------------------------------------------------------------------------------------- a word that both see */

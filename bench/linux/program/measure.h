@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* Most samples of one row, and how many one has that is neither long nor in a ring. */
 #define SAMPLES 10000
@@ -56,6 +57,27 @@ pid_t start(void (*function)(void));
 void end(pid_t process);
 /* Runs a program, or what this one does for an argument, until it ends. */
 void run(char *const arguments[]);
+
+/* Most processes of a ring, how many this one has, and which of them runs here. */
+#define RING_MAXIMUM 96
+extern unsigned members, member;
+extern int pipes[RING_MAXIMUM][2];
+/* Makes its pipes; starts all but the first process; ends those, and the pipes. */
+void open_ring(unsigned count);
+void start_ring(void (*function)(void));
+void end_ring(void);
+/* Reads a byte of a member's pipe, or writes one; whether that was possible. Both are in samples: a call would be, too. */
+static inline int take_token(unsigned from)
+{
+    char token;
+    return read(pipes[from][0], &token, 1) == 1;
+}
+
+static inline int put_token(unsigned to)
+{
+    char token = 1;
+    return write(pipes[to][1], &token, 1) == 1;
+}
 
 /* Where this program is. */
 extern const char *program;

@@ -45,10 +45,7 @@ void measure_processes(void)
 
 /* ---------------------------------------------------------------------------------------- lmbench's lat_ctx */
 
-#define MOST 96
-/* A token goes around; each process sums up an array of its own when it comes by. */
-static int pipes[MOST][2];
-static unsigned members, member;
+/* A token goes around a ring; each process sums up an array of its own when it comes by. */
 static unsigned words;
 static volatile unsigned array[16 * 1024 / sizeof(unsigned)];
 
@@ -62,11 +59,10 @@ static void sum(void)
 
 static void pass(unsigned from, unsigned to)
 {
-    char token;
-    if (read(pipes[from][0], &token, 1) != 1)
+    if (!take_token(from))
         _exit(1);
     sum();
-    if (write(pipes[to][1], &token, 1) != 1)
+    if (!put_token(to))
         _exit(1);
 }
 
@@ -81,20 +77,18 @@ static void take_part(void)
 
 static void around(void)
 {
-    char token = 1;
-    EXPECT(write(pipes[1][1], &token, 1) == 1);
-    EXPECT(read(pipes[0][0], &token, 1) == 1);
+    EXPECT(put_token(1));
+    EXPECT(take_token(0));
     sum();
 }
 
 /* The same without a switch: one process has all pipes. */
 static uint64_t cost_of_passing(unsigned rounds)
 {
-    char token = 1;
-    EXPECT(write(pipes[0][1], &token, 1) == 1);
+    EXPECT(put_token(0));
     for (unsigned round = 0; round < rounds; round++)
         MEASURE(for (unsigned from = 0; from < members; from++) pass(from, (from + 1) % members));
-    EXPECT(read(pipes[0][0], &token, 1) == 1);
+    EXPECT(take_token(0));
     uint64_t cost = median();
     forget();
     return cost;
@@ -102,28 +96,19 @@ static uint64_t cost_of_passing(unsigned rounds)
 
 static void measure_switch(unsigned kib, unsigned count)
 {
-    pid_t processes[MOST];
     char name[32];
     unsigned rounds = 4000 / count;
-    members = count;
     words = kib * 1024 / sizeof array[0];
-    for (unsigned each = 0; each < members; each++)
-        EXPECT(pipe(pipes[each]) == 0);
+    open_ring(count);
     uint64_t passing = cost_of_passing(rounds);
-    for (member = 1; member < members; member++)
-        processes[member] = start(take_part);
+    start_ring(take_part);
     for (unsigned round = 0; round < 3; round++)
         around();
     for (unsigned round = 0; round < rounds; round++)
         MEASURE(around());
     snprintf(name, sizeof name, "switch.%u.%u", kib, count);
     report_without(name, count, passing);
-    for (unsigned each = 1; each < members; each++)
-        end(processes[each]);
-    for (unsigned each = 0; each < members; each++) {
-        close(pipes[each][0]);
-        close(pipes[each][1]);
-    }
+    end_ring();
 }
 
 void measure_switches(void)

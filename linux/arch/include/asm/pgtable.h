@@ -162,10 +162,16 @@ static __always_inline void set_pte(pte_t *entry, pte_t pte)
 
 void flush_icache_pte(pte_t pte);
 
-static inline void set_pte_at(struct mm_struct *mm, unsigned long address, pte_t *entry, pte_t pte)
+/* Before something becomes code of a process. */
+static inline void cairn_prepare_code(pte_t pte)
 {
 	if ((pte_val(pte) & (_PAGE_PRESENT | _PAGE_EXEC)) == (_PAGE_PRESENT | _PAGE_EXEC))
 		flush_icache_pte(pte);
+}
+
+static inline void set_pte_at(struct mm_struct *mm, unsigned long address, pte_t *entry, pte_t pte)
+{
+	cairn_prepare_code(pte);
 	set_pte(entry, pte);
 }
 
@@ -220,8 +226,7 @@ static inline void ptep_modify_prot_commit(struct vm_area_struct *vma, unsigned 
 {
 	unsigned long place = cairn_status(CAIRN_LAZY_PLACE);
 
-	if ((pte_val(pte) & (_PAGE_PRESENT | _PAGE_EXEC)) == (_PAGE_PRESENT | _PAGE_EXEC))
-		flush_icache_pte(pte);
+	cairn_prepare_code(pte);
 	if (unlikely((unsigned long)entry - place != cairn_status(CAIRN_LAZY_BASE))) {
 		cairn_write_lazily(entry, pte);
 		return;
