@@ -426,6 +426,9 @@ impl System {
             self.fellows(record).try_for_each(|fellow| imports::MEMORY.revive(fellow.number))
         });
         state.started.store(now(), Relaxed);
+        // Before it lives, and so before its first thread can say that it serves: who lives and does not start serves, and a
+        // thread that waits for that looks at any time.
+        self.fellows(record).for_each(|fellow| self.starts(fellow, None));
         INSTANCES.enter(instance, Phase::Alive);
         self.look_later(record);
         let result = revived
@@ -443,8 +446,6 @@ impl System {
 
     /// Starts the first thread of an instance, if it has one.
     fn start_first(&self, record: &Instance) -> Result<(), Error> {
-        // Before that thread can say that it serves.
-        self.starts(record, None);
         if record.main != 0 {
             let priority = record.priority as u8;
             let (entry, stack) = (record.main, record.stack);
