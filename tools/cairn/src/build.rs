@@ -5,6 +5,7 @@ use crate::c_component::{self, Unavailable};
 use crate::cargo::{self, Purpose};
 use crate::components::{self, Components};
 use crate::contents;
+use crate::known::Known;
 use crate::machine::Machine;
 use crate::placements::Placements;
 use crate::{float, paths, unsafe_code};
@@ -392,7 +393,9 @@ fn lay_out(parts: &Parts) -> Result<(Image, PathBuf)> {
 
 /// The nucleus, and its file.
 pub fn nucleus() -> Result<(Nucleus, PathBuf)> {
-    let file = cargo::build_nucleus()?;
+    static NUCLEUS: Known<(), PathBuf> = Known::new();
+    let file = NUCLEUS.get(&()).map_or_else(cargo::build_nucleus, Ok)?;
+    NUCLEUS.insert((), &file);
     let nucleus = Nucleus::read(&read(&file)?).map_err(|error| anyhow!(error))?;
     Ok((nucleus, file))
 }

@@ -2,6 +2,7 @@
 //! is compiled twice.
 
 use crate::cargo::{self, Kind, Purpose};
+use crate::known::Known;
 use crate::paths::{self, Workspace};
 use crate::{build, c_component, float, packages, sources, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
@@ -12,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Components and their files, by their folders.
 pub type Components = BTreeMap<String, (PathBuf, Component)>;
+
+/// Those that were compiled, and as what.
+static KNOWN: Known<(String, Purpose), (PathBuf, Component)> = Known::new();
 
 /// Builds the component in a folder, as a description calls it, as a system in development has it.
 pub fn component(folder: &str) -> Result<Component> {
@@ -51,7 +55,9 @@ pub(crate) fn compile<'a>(
     let mut packages = BTreeMap::<Way, BTreeMap<&str, String>>::new();
     let mut components = BTreeMap::new();
     for folder in folders {
-        if !c_component::is_one(folder) {
+        if let Some(known) = KNOWN.get(&(folder.to_owned(), purpose(folder))) {
+            components.insert(folder.to_owned(), known);
+        } else if !c_component::is_one(folder) {
             let Package { name, workspace, kind, features } = package(folder)?;
             let way = (workspace, kind, purpose(folder), features);
             packages.entry(way).or_default().insert(folder, name);
@@ -68,6 +74,9 @@ pub(crate) fn compile<'a>(
             let component = from_file(folder, &file)?;
             components.insert(folder.to_owned(), (file, component));
         }
+    }
+    for (folder, built) in &components {
+        KNOWN.insert((folder.clone(), purpose(folder)), built);
     }
     Ok(components)
 }

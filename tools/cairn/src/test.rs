@@ -1,7 +1,7 @@
 //! `./cairn test`: host tests, then benchmarks and whole systems; a line for each, a closing line for
 //! all.
 
-use crate::{bench, host_tests, paths, profile, setup, system_tests};
+use crate::{bench, host_tests, known, paths, profile, setup, system_tests};
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
@@ -70,6 +70,7 @@ impl Choice {
 /// passed and there was one. On another `board` only whole systems run, those that are made for it.
 pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     let start = Instant::now();
+    known::sources_stay();
     let systems = system_tests::names()?;
     let choice = Choice::of(filter, &systems);
     let host = match choice {
