@@ -1,4 +1,4 @@
-//! Kills who serves a disk again and again, as soon as the last block says so: by then somebody has written it who uses the disk.
+//! Kills who serves a disk again and again, from when the last block says so, which somebody has written who uses the disk, until it says that this has noticed.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -14,29 +14,34 @@ cairn::component! {
     main: main,
 }
 
+/// At least.
 const DEATHS: u64 = 20;
-const PAUSE_MICROSECONDS: u64 = 50_000;
+const PAUSE_MICROSECONDS: u64 = 20_000;
 
 fn main() -> Result<(), Error> {
-    while !is_to_begin() {
+    while !says(b"begin") {
         pause()?;
     }
-    for _ in 0..DEATHS {
+    let mut deaths = 0;
+    while deaths < DEATHS || !says(b"end") {
         pause()?;
         while imports::SUPERVISOR.restart("disk").is_err() {
             pause()?;
         }
+        deaths += 1;
+        // It writes that again, and a disk in memory has forgotten it.
+        pause()?;
     }
-    imports::CONSOLE.print(format_args!("ender: the disk died {DEATHS} times\n"))
+    imports::CONSOLE.print(format_args!("ender: the disk died {deaths} times\n"))
 }
 
 fn pause() -> Result<(), Error> {
     imports::THREADS.sleep_until(now() + ticks(PAUSE_MICROSECONDS))
 }
 
-/// A disk that does not answer yet says nothing.
-fn is_to_begin() -> bool {
+/// What the last block says. A disk that does not answer yet says nothing.
+fn says(word: &[u8]) -> bool {
     let mut block = [0; BLOCK_SIZE as usize];
     let Ok((blocks, _)) = imports::BLOCKS.size() else { return false };
-    imports::BLOCKS.read(blocks - 1, &mut block).is_ok() && block.starts_with(b"begin")
+    imports::BLOCKS.read(blocks - 1, &mut block).is_ok() && block.starts_with(word)
 }
