@@ -16,6 +16,7 @@ for path in "$CAIRN_PACKAGE"/*; do
 done
 ln -sfn "$CAIRN_PACKAGE"/arch/* "$tree/arch/"
 rsync --archive --delete "$here/arch/" "$tree/arch/cairn/"
+cp -p "$here/../lib/linux/cairn_device.h" "$tree/arch/cairn/include/asm/"
 ln -sfn "$CAIRN_PACKAGE"/mm/* "$tree/mm/"
 for file in $(sed -n 's|^+++ b/||p' "$here"/patches/*.patch); do
     # A link would be written through.

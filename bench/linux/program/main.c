@@ -24,6 +24,7 @@ static const struct group {
     { "calls", measure_calls },       { "signals", measure_signals },     { "faults", measure_faults },
     { "appel", measure_appel },       { "processes", measure_processes }, { "channels", measure_channels },
     { "sockets", measure_sockets },   { "switches", measure_switches },   { "macros", measure_macros },
+    { "services", measure_services },
 };
 
 /* What an init does first: devices, the loopback one, and room for files. */

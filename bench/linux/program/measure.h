@@ -91,5 +91,6 @@ void measure_channels(void);
 void measure_sockets(void);
 void measure_switches(void);
 void measure_macros(void);
+void measure_services(void);
 
 #endif

@@ -123,5 +123,5 @@ void begin_disk(void)
     if (cairn_is_left_out(DISK_PLACE))
         return;
     requests = make_semaphore();
-    begin_thread(serve_requests, stack.bytes);
+    begin_thread(serve_requests, 0, stack.bytes);
 }

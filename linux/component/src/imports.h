@@ -22,7 +22,7 @@ enum { CONSOLE_PLACE, THREADS_PLACE, PORTALS_PLACE, DISK_PLACE, NETWORK_PLACE };
 
 uint32_t make_semaphore(void);
 /* Starts a thread that waits for others, on a stack of its own of 8 KiB. */
-void begin_thread(void (*function)(uint64_t), void *stack);
+void begin_thread(void (*function)(uint64_t), uint64_t argument, void *stack);
 /* Has the kernel take an interrupt; of any thread but the kernel's. */
 void raise(unsigned interrupt);
 /* Lets a while pass before somebody who did not answer is asked again. */
@@ -31,5 +31,7 @@ void wait_a_while(void);
 /* Each begins its threads, if the description connects it. */
 void begin_disk(void);
 void begin_network(void);
+/* So many threads that call for processes; 0: none. */
+void begin_services(uint64_t callers);
 
 #endif

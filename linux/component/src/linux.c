@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-enum { COMMAND_LINE, PRIORITY, READS_CONSOLE };
+enum { COMMAND_LINE, PRIORITY, READS_CONSOLE, CALLERS };
 
 KEYBOARD_SERVER(linux)
 
@@ -48,16 +48,16 @@ uint32_t make_semaphore(void)
     return (uint32_t)portal;
 }
 
-static void spawn(void (*function)(uint64_t), void *stack, uint64_t priority)
+static void spawn(void (*function)(uint64_t), uint64_t argument, void *stack, uint64_t priority)
 {
     uint64_t thread;
-    if (cairn_spawn(THREADS, function, 0, stack, sizeof stacks[0].bytes, priority, &thread) != 0)
+    if (cairn_spawn(THREADS, function, argument, stack, sizeof stacks[0].bytes, priority, &thread) != 0)
         cairn_panic("no thread: it takes more `threads` in the description");
 }
 
-void begin_thread(void (*function)(uint64_t), void *stack)
+void begin_thread(void (*function)(uint64_t), uint64_t argument, void *stack)
 {
-    spawn(function, stack, cairn_argument(PRIORITY) - 1);
+    spawn(function, argument, stack, cairn_argument(PRIORITY) - 1);
 }
 
 void wait_a_while(void)
@@ -266,18 +266,20 @@ static void start(void)
         .has_float = cairn_call(FLOAT, 0, 0, 0, 0, 0, 0, 0).status != CAIRN_ERROR_NO_PORTAL,
         .has_disk = !cairn_is_left_out(DISK_PLACE),
         .has_network = !cairn_is_left_out(NETWORK_PLACE),
+        .callers = cairn_argument(CALLERS),
         .command_line = line,
     };
     *PENDING = 0;
     events = make_semaphore();
     idle = make_semaphore();
     output = make_semaphore();
-    spawn(begin, stacks[0].bytes, priority - 2);
-    begin_thread(write_what_is_said, stacks[1].bytes);
+    spawn(begin, 0, stacks[0].bytes, priority - 2);
+    begin_thread(write_what_is_said, 0, stacks[1].bytes);
     if (cairn_argument(READS_CONSOLE))
-        begin_thread(read_what_is_typed, stacks[2].bytes);
+        begin_thread(read_what_is_typed, 0, stacks[2].bytes);
     begin_disk();
     begin_network();
+    begin_services(cairn_argument(CALLERS));
     wait_for_time();
 }
 
@@ -292,4 +294,5 @@ CAIRN_COMPONENT(.name = "linux", .main = start,
                 .exports = { { "keyboard", 0, KEYBOARD_INTERFACE, KEYBOARD_ENTRIES(linux) } },
                 .arguments = { { "command_line", CAIRN_ARGUMENT_TEXT, 0, 0 },
                                { "priority", CAIRN_ARGUMENT_UNSIGNED, 0, 0 },
-                               { "reads_console", CAIRN_ARGUMENT_BOOL, 1, 1 } });
+                               { "reads_console", CAIRN_ARGUMENT_BOOL, 1, 1 },
+                               { "callers", CAIRN_ARGUMENT_UNSIGNED, 1, 0 } });

@@ -128,6 +128,6 @@ void begin_network(void)
         return;
     to_send = make_semaphore();
     room = make_semaphore();
-    begin_thread(send_frames, stacks[0].bytes);
-    begin_thread(receive_frames, stacks[1].bytes);
+    begin_thread(send_frames, 0, stacks[0].bytes);
+    begin_thread(receive_frames, 0, stacks[1].bytes);
 }

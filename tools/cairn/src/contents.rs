@@ -1,7 +1,7 @@
 //! What sections begin with, with what comes from packages of Debian and what is built: the file `content.toml` of a folder names these.
 
 use crate::c_component::Unavailable;
-use crate::{paths, setup};
+use crate::{interfaces, paths, setup};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
 use cairn_description::content::{self, Archive, Format, MANIFEST};
@@ -26,6 +26,9 @@ struct Manifest {
     /// The command that makes further files.
     #[serde(default)]
     make: Vec<Spanned<String>>,
+    /// The interfaces whose headers it finds.
+    #[serde(default)]
+    interfaces: Vec<Spanned<String>>,
     /// Symbolic links: where each target has some.
     #[serde(default)]
     links: BTreeMap<String, Vec<Spanned<String>>>,
@@ -69,6 +72,12 @@ struct Source {
     text: String,
     manifest: Manifest,
 }
+
+/// What programs of Linux' include beside headers of interfaces.
+const FOR_LINUX: [(&str, &str); 2] = [
+    ("cairn.h", include_str!("../../../lib/linux/cairn.h")),
+    ("cairn_device.h", include_str!("../../../lib/linux/cairn_device.h")),
+];
 
 /// One fetches at a time.
 static FETCHING: Mutex<()> = Mutex::new(());
@@ -121,8 +130,27 @@ impl Source {
         Ok(path)
     }
 
-    /// Adds what the command makes, which finds the folder to fill in `CAIRN_OUTPUT`. Programs for the machine come from the compiler
-    /// of components in C.
+    /// Writes what programs of Linux' include that call components or serve them: the headers of the interfaces, and what these include.
+    fn write_headers(&self, folder: &Path) -> Result<()> {
+        let workspace = paths::workspace_at(&self.folder);
+        let write = |name: &str, text: &str| {
+            let file = folder.join(name);
+            fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
+        };
+        for name in &self.manifest.interfaces {
+            let found = interfaces::find(&workspace, name.get_ref());
+            let found = found.with_context(|| self.at(name))?;
+            write(&cairn_headers::file_name(&found.interface), &interfaces::header(&found)?)?;
+        }
+        write(cairn_headers::ABI_FILE, &cairn_headers::abi())?;
+        for (name, text) in FOR_LINUX {
+            write(name, text)?;
+        }
+        Ok(())
+    }
+
+    /// Adds what the command makes, which finds the folder to fill in `CAIRN_OUTPUT`, and headers in `CAIRN_HEADERS`. Programs for the
+    /// machine come from the compiler of components in C.
     fn make(
         &self,
         archive: &mut Archive,
@@ -130,13 +158,19 @@ impl Source {
         arguments: &[Spanned<String>],
     ) -> Result<()> {
         let at = self.at(program);
-        let folder = paths::temporary(&paths::target().join("content"));
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let both = paths::temporary(&paths::target().join("content"));
+        let (folder, headers) = (both.join("made"), both.join("headers"));
+        for folder in [&folder, &headers] {
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make {}", folder.display()))?;
+        }
+        self.write_headers(&headers)?;
         // The command runs elsewhere.
-        let folder = paths::real(&folder);
+        let [folder, headers] = [folder, headers].map(|folder| paths::real(&folder));
         let mut command = Command::new(program.get_ref());
         command.args(arguments.iter().map(Spanned::get_ref));
-        command.current_dir(&self.folder).env("CAIRN_OUTPUT", &folder).stdout(Stdio::null());
+        command.env("CAIRN_OUTPUT", &folder).env("CAIRN_HEADERS", &headers);
+        command.current_dir(&self.folder).stdout(Stdio::null());
         let status = command
             .status()
             .with_context(|| format!("{at}: cannot start `{}` of `make`", program.get_ref()))?;
@@ -144,8 +178,7 @@ impl Source {
             true => Ok(archive.add_all(&folder)?),
             false => Err(anyhow!("{at}: `make` failed; the messages above say why")),
         };
-        fs::remove_dir_all(&folder)
-            .with_context(|| format!("cannot remove {}", folder.display()))?;
+        fs::remove_dir_all(&both).with_context(|| format!("cannot remove {}", both.display()))?;
         added
     }
 

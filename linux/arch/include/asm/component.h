@@ -14,6 +14,7 @@
 #define CAIRN_IRQ_CONSOLE 1
 #define CAIRN_IRQ_DISK 2
 #define CAIRN_IRQ_NETWORK 3
+#define CAIRN_IRQ_SERVICES 4
 
 /* What the kernel has been given. */
 struct cairn_given {
@@ -29,6 +30,7 @@ struct cairn_given {
 	unsigned long has_float;
 	unsigned long has_disk; /* the description connects one */
 	unsigned long has_network;
+	unsigned long callers; /* threads that call other components for processes */
 	const char *command_line;
 };
 extern struct cairn_given cairn_given;

@@ -48,4 +48,105 @@ void cairn_network_send(const void *frame, unsigned long size);
 unsigned long cairn_network_first(const void **frame);
 void cairn_network_taken(void);
 
+/* -------------------------------------------------------------------------------------- services */
+
+/* Calls of components that are on their way at a time; most services of Linux' own. */
+#define CAIRN_CALLS 16
+#define CAIRN_SERVICES 8
+/* Most threads that call components, and calls of Linux' own services at a time. */
+#define CAIRN_CALLERS 4
+/* Most methods of a service, words and buffers of a call, words of a value; bytes of a call's buffers, each rounded up to pages. */
+#define CAIRN_METHODS 24
+#define CAIRN_METHOD_LETTERS 12
+#define CAIRN_CALL_WORDS 8
+#define CAIRN_CALL_BUFFERS 3
+#define CAIRN_CALL_VALUES 4
+#define CAIRN_CALL_BYTES 16384
+
+/* Which words of a call are addresses of buffers, with lengths behind them, and a bit for each that the callee writes. */
+struct cairn_buffers {
+	unsigned int count;
+	unsigned int written;
+	unsigned int words[CAIRN_CALL_BUFFERS];
+};
+
+/* By a method's letters, up to a space or the end; false: Linux does not know them, or there are more buffers. */
+static inline int cairn_read_letters(const char *letters, struct cairn_buffers *buffers, unsigned int *values)
+{
+	unsigned int word = 0;
+
+	buffers->count = buffers->written = 0;
+	*values = 1;
+	for (; *letters && *letters != ' '; letters++) {
+		switch (*letters) {
+		case 'c':
+		case 'i':
+		case 'a':
+		case 't':
+		case 'h':
+		case '=':
+			word++;
+			break;
+		case 'w':
+		case 'r':
+			if (buffers->count == CAIRN_CALL_BUFFERS)
+				return 0;
+			if (*letters == 'w')
+				buffers->written |= 1 << buffers->count;
+			buffers->words[buffers->count++] = word;
+			word += 2;
+			break;
+		case '2':
+		case '3':
+		case '4':
+			*values = *letters - '0';
+			break;
+		default:
+			return 0;
+		}
+	}
+	return word > 0 && word <= CAIRN_CALL_WORDS;
+}
+
+/* What a thread of the component calls for the kernel. */
+enum cairn_service_kind { CAIRN_SERVICE_OPEN, CAIRN_SERVICE_CALL, CAIRN_SERVICE_CLOSE, CAIRN_SERVICE_SERVE };
+
+struct cairn_service_call {
+	enum cairn_service_kind kind;
+	unsigned int number; /* of a portal, or of a service of Linux' own */
+	const char *name, *policy, *letters; /* to open, to serve */
+	unsigned long version;
+	struct cairn_buffers buffers; /* of a method, and its words */
+	unsigned long words[CAIRN_CALL_WORDS];
+	long status; /* afterwards: 0, or an error of Cairn's or the method's */
+	unsigned long values[CAIRN_CALL_VALUES]; /* of what was opened: the first portal */
+	int is_done; /* last of all */
+};
+
+/* Of the kernel's thread: has it called; there is room for CAIRN_CALLS. The interrupt says that some are done. */
+void cairn_service_begin(struct cairn_service_call *call);
+
+/* What a component calls Linux for. */
+struct cairn_gate {
+	unsigned int service;
+	unsigned int method;
+	struct cairn_buffers buffers;
+	unsigned int value_count;
+	unsigned long words[CAIRN_CALL_WORDS]; /* of a buffer: where in `bytes` */
+	unsigned int used; /* of `bytes` */
+	long status; /* to be filled in, as `values`, and what is written of `bytes` */
+	unsigned long values[CAIRN_CALL_VALUES];
+	unsigned char bytes[CAIRN_CALL_BYTES];
+};
+
+/*
+ * Of the kernel's thread. What has been served is known to others until Linux ends, by portals that were made for its letters: a number is
+ * never that of another service. Calls are taken from now on; or answered as by a dead one.
+ */
+void cairn_gate_open(unsigned int service);
+void cairn_gate_shut(unsigned int service);
+/* The next call of a service that nobody has taken, or none: the interrupt comes with it. It is to be answered. */
+struct cairn_gate *cairn_gate_next(unsigned int service);
+void cairn_gate_answer(struct cairn_gate *gate);
+
 #endif
