@@ -13,20 +13,13 @@
 
 #include "cairn_abi.h" /* CAIRN_ERROR_*, why a call failed; CAIRN_PORTAL_*, portals that every domain has */
 
+#include "cairn_reply.h"
+
 #ifdef __cplusplus
-#define CAIRN_C extern "C"
 #define _Static_assert static_assert
-#else
-#define CAIRN_C
 #endif
 
 /* ------------------------------------------------------------------------------- calling a portal */
-
-/* What a call of a method returns whose value has several words, in a0 and from a1 on. */
-struct cairn_wide_reply {
-    int64_t status; /* 0, the method's own positive error code, or a CAIRN_ERROR_* */
-    uint64_t words[4]; /* those that the method does not have, and all after an error, mean nothing */
-};
 
 /* Calls the portal at `index`. The portal fills in a0, the control word. A buffer of more than 64
  * bytes must begin at a page boundary: the callee sees whole pages, the last one to its end. */
@@ -70,47 +63,13 @@ static inline struct cairn_wide_reply cairn_wide_call(uint64_t index, uint64_t w
     return (struct cairn_wide_reply){ a0, { a1, a2, a3, a4 } };
 }
 
-/* What a call of any other method returns, in a0 and a1. */
-struct cairn_reply {
-    int64_t status;
-    uint64_t value;
-};
-
-/* The same for such a method. */
+/* The same for a method whose value is one word. */
 static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint64_t word2, uint64_t word3,
                                             uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7)
 {
     struct cairn_wide_reply reply = cairn_wide_call(index, word1, word2, word3, word4, word5, word6, word7);
     return (struct cairn_reply){ reply.status, reply.words[0] };
 }
-
-/* The entry point NAME_wide of such a method: a C function returns two registers, and more by an address in a0, behind
- * which the parameters move up. So this calls `name` in that way, and takes the reply into registers. */
-#define CAIRN_WIDE_ENTRY(name)                                    \
-    static void name##_wide(void) __asm__(#name "_wide");         \
-    __attribute__((naked, used)) static void name##_wide(void)    \
-    {                                                    \
-        __asm__("addi sp, sp, -64\n\t"                   \
-                "sd ra, 56(sp)\n\t"                      \
-                "sd a7, 0(sp)\n\t"                       \
-                "mv a7, a6\n\t"                          \
-                "mv a6, a5\n\t"                          \
-                "mv a5, a4\n\t"                          \
-                "mv a4, a3\n\t"                          \
-                "mv a3, a2\n\t"                          \
-                "mv a2, a1\n\t"                          \
-                "mv a1, a0\n\t"                          \
-                "addi a0, sp, 16\n\t"                    \
-                "call " #name "\n\t"                      \
-                "ld a0, 16(sp)\n\t"                      \
-                "ld a1, 24(sp)\n\t"                      \
-                "ld a2, 32(sp)\n\t"                      \
-                "ld a3, 40(sp)\n\t"                      \
-                "ld a4, 48(sp)\n\t"                      \
-                "ld ra, 56(sp)\n\t"                      \
-                "addi sp, sp, 64\n\t"                    \
-                "ret");                                  \
-    }
 
 /* How the functions of a server are entered. A program with thread-local variables or constructors, or that calls `cairn_ready`,
  * is compiled with CAIRN_ENTERED, which the build defines: a function by which each is entered sees to them first (lib/c/enter.S). */

@@ -16,22 +16,7 @@
 
 #include "cairn_abi.h"
 #include "cairn_device.h"
-
-#ifdef __cplusplus
-#define CAIRN_C extern "C"
-#else
-#define CAIRN_C
-#endif
-
-/* What a call of a method returns: 0, the method's own positive error code, or a CAIRN_ERROR_*; and the value, if it is 0. */
-struct cairn_reply {
-	int64_t status;
-	uint64_t value;
-};
-struct cairn_wide_reply {
-	int64_t status;
-	uint64_t words[4];
-};
+#include "cairn_reply.h" /* what calls return: 0, the method's own positive error code, or a CAIRN_ERROR_* */
 
 /* ------------------------------------------------------------------------------- a component's service */
 
@@ -135,19 +120,6 @@ typedef void (*cairn_entry)(void);
 
 #define CAIRN_ENTERING(name)
 #define CAIRN_ENTRY(name) (cairn_entry)name
-
-/* Of a method whose value has several words: C returns that by an address in a0, behind which the parameters move up. NAME_wide has the
- * parameters in their registers, and returns the value in registers. */
-#define CAIRN_WIDE_ENTRY(name) \
-	static void name##_wide(void) __asm__(#name "_wide"); \
-	__attribute__((naked, used)) static void name##_wide(void) \
-	{ \
-		__asm__("addi sp, sp, -64\n\tsd ra, 56(sp)\n\tsd a7, 0(sp)\n\t" \
-			"mv a7, a6\n\tmv a6, a5\n\tmv a5, a4\n\tmv a4, a3\n\tmv a3, a2\n\tmv a2, a1\n\tmv a1, a0\n\taddi a0, sp, 16\n\t" \
-			"call " #name "\n\t" \
-			"ld a0, 16(sp)\n\tld a1, 24(sp)\n\tld a2, 32(sp)\n\tld a3, 40(sp)\n\tld a4, 48(sp)\n\t" \
-			"ld ra, 56(sp)\n\taddi sp, sp, 64\n\tret"); \
-	}
 
 /* As in components, where other threads may write what is copied. */
 static inline size_t cairn_copy_in(void *to, const volatile void *from, size_t count)

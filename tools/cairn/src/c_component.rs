@@ -282,9 +282,6 @@ fn units_of_library() -> Result<Vec<Unit>> {
 fn write_headers(source: &Source, headers: &Path) -> Result<Vec<Declared>> {
     let library = headers.join("library");
     fs::create_dir_all(&library)?;
-    let header = |one: &Declared| {
-        Ok::<_, anyhow::Error>((cairn_headers::file_name(&one.interface), interfaces::header(one)?))
-    };
     let workspace = paths::workspace_at(&source.folder);
     let named = source.description.interfaces.iter();
     let named = named
@@ -292,11 +289,11 @@ fn write_headers(source: &Source, headers: &Path) -> Result<Vec<Declared>> {
     let named: Vec<Declared> = named.collect::<Result<_>>()?;
     let mut own = vec![(cairn_headers::ABI_FILE.to_owned(), cairn_headers::abi())];
     for one in &named {
-        own.push(header(one)?);
+        own.push(interfaces::header_file(one)?);
     }
     let mut others = Vec::new();
     for name in OF_THE_LIBRARY {
-        others.push(header(&interfaces::own(name)?)?);
+        others.push(interfaces::header_file(&interfaces::own(name)?)?);
     }
     for (folder, files) in [(headers, own), (&library, others)] {
         // An interface that is no longer named must not be found either.

@@ -74,10 +74,8 @@ struct Source {
 }
 
 /// What programs of Linux' include beside headers of interfaces.
-const FOR_LINUX: [(&str, &str); 2] = [
-    ("cairn.h", include_str!("../../../lib/linux/cairn.h")),
-    ("cairn_device.h", include_str!("../../../lib/linux/cairn_device.h")),
-];
+const FOR_LINUX: [&str; 3] =
+    ["lib/linux/cairn.h", "lib/linux/cairn_device.h", "lib/c/cairn_reply.h"];
 
 /// One fetches at a time.
 static FETCHING: Mutex<()> = Mutex::new(());
@@ -133,23 +131,25 @@ impl Source {
     /// Writes what programs of Linux' include that call components or serve them: the headers of the interfaces, and what these include.
     fn write_headers(&self, folder: &Path) -> Result<()> {
         let workspace = paths::workspace_at(&self.folder);
-        let write = |name: &str, text: &str| {
-            let file = folder.join(name);
-            fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
-        };
+        let mut files = vec![(cairn_headers::ABI_FILE.to_owned(), cairn_headers::abi())];
         for name in &self.manifest.interfaces {
             let found = interfaces::find(&workspace, name.get_ref());
-            let found = found.with_context(|| self.at(name))?;
-            write(&cairn_headers::file_name(&found.interface), &interfaces::header(&found)?)?;
+            files.push(interfaces::header_file(&found.with_context(|| self.at(name))?)?);
         }
-        write(cairn_headers::ABI_FILE, &cairn_headers::abi())?;
-        for (name, text) in FOR_LINUX {
-            write(name, text)?;
+        for path in FOR_LINUX {
+            let path = paths::source().join(path);
+            let name = path.file_name().expect("it is a file").to_string_lossy().into_owned();
+            let text = fs::read_to_string(&path);
+            files.push((name, text.with_context(|| format!("cannot read {}", path.display()))?));
+        }
+        for (name, text) in files {
+            let file = folder.join(name);
+            fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
         }
         Ok(())
     }
 
-    /// Adds what the command makes, which finds the folder to fill in `CAIRN_OUTPUT`, and headers in `CAIRN_HEADERS`. Programs for the
+    /// Adds what the command makes, which finds the folder to fill in `CAIRN_OUTPUT`, and those headers in `CAIRN_HEADERS`. Programs for the
     /// machine come from the compiler of components in C.
     fn make(
         &self,
@@ -164,7 +164,9 @@ impl Source {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
         }
-        self.write_headers(&headers)?;
+        if !self.manifest.interfaces.is_empty() {
+            self.write_headers(&headers)?;
+        }
         // The command runs elsewhere.
         let [folder, headers] = [folder, headers].map(|folder| paths::real(&folder));
         let mut command = Command::new(program.get_ref());

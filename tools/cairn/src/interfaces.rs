@@ -43,6 +43,11 @@ pub fn header(Declared { interface, text }: &Declared) -> Result<String> {
     cairn_headers::header(interface, text.as_ref()).map_err(|error| anyhow!(error))
 }
 
+/// The same as a file: its name and its text.
+pub fn header_file(declared: &Declared) -> Result<(String, String)> {
+    Ok((cairn_headers::file_name(&declared.interface), header(declared)?))
+}
+
 /// An interface of Cairn's own crates.
 pub fn own(name: &str) -> Result<Declared> {
     match declaring(&own_crates()?, name).first() {

@@ -30,7 +30,7 @@ pub mod guest_memory;
 pub mod host_tests;
 pub mod install;
 pub mod interfaces;
-pub mod known;
+mod known;
 pub mod layout;
 pub mod lines;
 pub mod machine;
