@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `/dev/cairn`: processes call other components, and serve them. A process waits for a thread of the component that calls for it; a component
- * waits in the component until a process has answered. An open file is one service.
+ * `/dev/cairn`: processes call other components, and serve them (serving.c). A process waits for a thread of the component that calls for it.
+ * An open file is one service.
  */
 #include <linux/completion.h>
 #include <linux/fs.h>
@@ -9,33 +9,12 @@
 #include <linux/interrupt.h>
 #include <linux/list.h>
 #include <linux/miscdevice.h>
-#include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <asm/cairn.h>
-#include <asm/cairn_device.h>
-#include <asm/devices.h>
-
-/* What a file is, and calls for it that are on their way: a process that is killed does not wait for its own. */
-struct service {
-	refcount_t users;
-	struct cairn_device_service is;
-	bool is_own; /* of Linux' own; else of another component */
-	bool is_open;
-	unsigned int number; /* of the first portal; or of the service of Linux' own */
-	unsigned int methods;
-	const char *letters[CAIRN_METHODS];
-	struct job *end; /* there is memory for that whenever it comes */
-	/* Calls of Linux' own that processes are working at; their numbers do not come again, and are 0 until they know them. */
-	struct {
-		struct cairn_gate *gate;
-		u64 number;
-	} taken[CAIRN_CALLERS];
-	u64 last;
-};
+#include "services.h"
 
 /* A call on its way. */
 struct job {
@@ -48,18 +27,11 @@ struct job {
 	bool is_left; /* nobody waits for it */
 };
 
-static DEFINE_SPINLOCK(lock); /* of all that follows, and of what services have taken */
+static DEFINE_SPINLOCK(lock); /* of all that follows */
 static LIST_HEAD(waiting); /* until there is room */
 static LIST_HEAD(begun);
 static LIST_HEAD(left); /* done, and nobody waits */
 static unsigned int count; /* of those that have begun */
-/* What is served, or has been, by its number: others know it until Linux ends. */
-static struct own {
-	struct cairn_device_service is; /* no name: nothing */
-	bool is_registered;
-	struct service *server;
-} own[CAIRN_SERVICES];
-static DECLARE_WAIT_QUEUE_HEAD(asked);
 
 static struct job *new_job(struct service *service, enum cairn_service_kind kind)
 {
@@ -101,22 +73,6 @@ static void begin(struct job *job)
 	spin_unlock_irq(&lock);
 }
 
-/* Nobody serves it any more: its calls are answered as by a dead one. */
-static void shut(struct service *service)
-{
-	unsigned int slot;
-
-	for (slot = 0; slot < CAIRN_CALLERS; slot++)
-		if (service->taken[slot].gate)
-			cairn_gate_answer(service->taken[slot].gate);
-	cairn_gate_shut(service->number);
-	spin_lock_irq(&lock);
-	own[service->number].server = NULL;
-	if (!own[service->number].is_registered)
-		own[service->number].is.name[0] = 0;
-	spin_unlock_irq(&lock);
-}
-
 static void drop(struct service *service)
 {
 	struct job *end = service->end;
@@ -124,7 +80,7 @@ static void drop(struct service *service)
 	if (!refcount_dec_and_test(&service->users))
 		return;
 	if (service->is_own) {
-		shut(service);
+		end_serving(service);
 	} else if (service->is_open) {
 		service->is_open = false;
 		service->end = NULL;
@@ -138,16 +94,19 @@ static void drop(struct service *service)
 	kfree(service);
 }
 
-/* A service is open from now on, or is not. */
+/* A service is open from now on, or known to others, or is not. */
 static void opened(struct job *job)
 {
 	struct service *service = job->service;
 
-	service->is_open = !job->call.status;
-	if (!service->is_own)
+	if (job->call.status)
+		return;
+	if (service->is_own) {
+		set_known(service);
+	} else {
+		service->is_open = true;
 		service->number = job->call.values[0];
-	else if (service->is_open)
-		own[service->number].is_registered = true;
+	}
 }
 
 /* What is done for those that do not wait any more. */
@@ -192,7 +151,7 @@ static irqreturn_t take(int irq, void *data)
 	}
 	begin_waiting();
 	spin_unlock(&lock);
-	wake_up_all(&asked);
+	wake_servers();
 	return IRQ_HANDLED;
 }
 
@@ -228,19 +187,16 @@ static int call_and_wait(struct job *job)
 static bool read_methods(struct service *service)
 {
 	const char *letters = service->is.letters;
-	struct cairn_buffers buffers;
-	unsigned int values;
 
 	while (*letters) {
 		size_t length = strcspn(letters, " ");
 
-		if (service->methods == CAIRN_METHODS || length > CAIRN_METHOD_LETTERS || *letters != 'c' ||
-		    !cairn_read_letters(letters, &buffers, &values))
+		if (service->method_count == CAIRN_METHODS || length > CAIRN_METHOD_LETTERS || *letters != 'c' ||
+		    !cairn_read_letters(letters, &service->methods[service->method_count++]))
 			return false;
-		service->letters[service->methods++] = letters;
 		letters += length + (letters[length] == ' ');
 	}
-	return service->methods > 0;
+	return service->method_count > 0;
 }
 
 /* Makes what stands behind a text zeros; false: it does not end. */
@@ -252,32 +208,6 @@ static bool is_text(char *text, size_t size)
 	return length < size;
 }
 
-/* Finds the number of a service of Linux' own: that which it had, since others may know it, or a new one. */
-static int find_own(struct service *service)
-{
-	struct own *found = NULL, *each;
-
-	for (each = own; each < own + CAIRN_SERVICES; each++) {
-		if (!strcmp(each->is.name, service->is.name)) {
-			found = each;
-			break;
-		}
-		if (!each->is.name[0] && !found)
-			found = each;
-	}
-	if (!found)
-		return -EMFILE;
-	if (found->server)
-		return -EBUSY;
-	if (found->is.name[0] && memcmp(&found->is, &service->is, offsetofend(struct cairn_device_service, letters)))
-		return -EEXIST;
-	found->is = service->is;
-	found->server = service;
-	service->is_own = true;
-	service->number = found - own;
-	return 0;
-}
-
 /* A service as a process describes it. */
 static struct service *new_service(const void __user *argument, bool is_own)
 {
@@ -287,9 +217,11 @@ static struct service *new_service(const void __user *argument, bool is_own)
 	if (!service)
 		return ERR_PTR(error);
 	refcount_set(&service->users, 1);
-	service->end = new_job(service, CAIRN_SERVICE_CLOSE);
-	if (!service->end)
-		goto free;
+	if (!is_own) {
+		service->end = new_job(service, CAIRN_SERVICE_CLOSE);
+		if (!service->end)
+			goto free;
+	}
 	error = -EFAULT;
 	if (copy_from_user(&service->is, argument, sizeof(service->is)))
 		goto free;
@@ -299,11 +231,7 @@ static struct service *new_service(const void __user *argument, bool is_own)
 		goto free;
 	if (!is_own)
 		return service;
-	if (!service->is.name[0] || strchr(service->is.name, '.'))
-		goto free;
-	spin_lock_irq(&lock);
-	error = find_own(service);
-	spin_unlock_irq(&lock);
+	error = begin_serving(service);
 	if (!error)
 		return service;
 free:
@@ -325,10 +253,8 @@ static long make_service(struct file *file, void __user *argument, bool is_own)
 	service = new_service(argument, is_own);
 	if (IS_ERR(service))
 		return PTR_ERR(service);
-	if (is_own && own[service->number].is_registered) {
-		service->is_open = true;
+	if (is_own && is_known(service))
 		goto known;
-	}
 	job = new_job(service, is_own ? CAIRN_SERVICE_SERVE : CAIRN_SERVICE_OPEN);
 	if (!job) {
 		drop(service);
@@ -368,8 +294,8 @@ static int take_buffers(struct job *job)
 	size_t size = 0, pages = 0;
 	unsigned int buffer;
 
-	for (buffer = 0; buffer < call->buffers.count; buffer++) {
-		unsigned long length = call->words[call->buffers.words[buffer] + 1];
+	for (buffer = 0; buffer < call->method.count; buffer++) {
+		unsigned long length = call->words[call->method.words[buffer] + 1];
 
 		if (length > CAIRN_CALL_BYTES)
 			return -E2BIG;
@@ -382,8 +308,8 @@ static int take_buffers(struct job *job)
 	if (!job->bytes)
 		return -ENOMEM;
 	size = 0;
-	for (buffer = 0; buffer < call->buffers.count; buffer++) {
-		unsigned long *word = &call->words[call->buffers.words[buffer]];
+	for (buffer = 0; buffer < call->method.count; buffer++) {
+		unsigned long *word = &call->words[call->method.words[buffer]];
 
 		if (copy_from_user(job->bytes + size, (void __user *)word[0], word[1]))
 			return -EFAULT;
@@ -397,10 +323,10 @@ static int give_buffers(const struct cairn_service_call *call, const u64 *words)
 {
 	unsigned int buffer;
 
-	for (buffer = 0; buffer < call->buffers.count; buffer++) {
-		unsigned int word = call->buffers.words[buffer];
+	for (buffer = 0; buffer < call->method.count; buffer++) {
+		unsigned int word = call->method.words[buffer];
 
-		if (call->buffers.written & 1 << buffer &&
+		if (call->method.written & 1 << buffer &&
 		    copy_to_user((void __user *)words[word], (void *)call->words[word], words[word + 1]))
 			return -EFAULT;
 	}
@@ -411,19 +337,18 @@ static long call_method(struct service *service, void __user *argument)
 {
 	struct cairn_device_call call;
 	struct job *job;
-	unsigned int values;
 	int error;
 
 	if (service->is_own)
 		return -ENOTTY;
 	if (copy_from_user(&call, argument, sizeof(call)))
 		return -EFAULT;
-	if (call.method >= service->methods)
+	if (call.method >= service->method_count)
 		return -ENOTTY;
 	job = new_job(service, CAIRN_SERVICE_CALL);
 	if (!job)
 		return -ENOMEM;
-	cairn_read_letters(service->letters[call.method], &job->call.buffers, &values);
+	job->call.method = service->methods[call.method];
 	job->call.number = service->number + call.method;
 	memcpy(job->call.words, call.words, sizeof(call.words));
 	error = take_buffers(job);
@@ -436,111 +361,11 @@ static long call_method(struct service *service, void __user *argument)
 		return error;
 	call.status = job->call.status;
 	memset(call.values, 0, sizeof(call.values));
-	memcpy(call.values, job->call.values, values * sizeof(call.values[0]));
+	memcpy(call.values, job->call.values, job->call.method.values * sizeof(call.values[0]));
 	error = give_buffers(&job->call, call.words);
 	free_job(job);
 	drop(service);
 	return error || !copy_to_user(argument, &call, sizeof(call)) ? error : -EFAULT;
-}
-
-/* A call of a service of Linux' own that nobody has taken, and the place where it is kept. */
-static struct cairn_gate *take_gate(struct service *service, unsigned int *slot)
-{
-	struct cairn_gate *gate;
-
-	spin_lock_irq(&lock);
-	gate = cairn_gate_next(service->number);
-	if (gate) {
-		for (*slot = 0; service->taken[*slot].gate; ++*slot)
-			;
-		service->taken[*slot].gate = gate;
-	}
-	spin_unlock_irq(&lock);
-	return gate;
-}
-
-/* The call of this number, which is the caller's alone from now on. */
-static struct cairn_gate *taken(struct service *service, u64 number)
-{
-	struct cairn_gate *gate = NULL;
-	unsigned int slot;
-
-	spin_lock_irq(&lock);
-	for (slot = 0; slot < CAIRN_CALLERS; slot++) {
-		if (service->taken[slot].number == number) {
-			gate = service->taken[slot].gate;
-			service->taken[slot].gate = NULL;
-			service->taken[slot].number = 0;
-		}
-	}
-	spin_unlock_irq(&lock);
-	return gate;
-}
-
-static int answer(struct service *service, const struct cairn_device_request *request)
-{
-	struct cairn_gate *gate = taken(service, request->number);
-	int error = 0;
-	unsigned int buffer;
-
-	if (!gate)
-		return -EINVAL;
-	for (buffer = 0; buffer < gate->buffers.count && !error; buffer++) {
-		unsigned int word = gate->buffers.words[buffer];
-		unsigned long place = gate->words[word];
-
-		if (gate->buffers.written & 1 << buffer &&
-		    copy_from_user(gate->bytes + place, (void __user *)request->bytes + place, gate->words[word + 1]))
-			error = -EFAULT;
-	}
-	/* What it says otherwise is that the callee has died. */
-	if (!error) {
-		gate->status = request->call.status;
-		memcpy(gate->values, request->call.values, gate->value_count * sizeof(gate->values[0]));
-	}
-	cairn_gate_answer(gate);
-	return error;
-}
-
-static long take_next(struct service *service, void __user *argument)
-{
-	struct cairn_device_request request;
-	struct cairn_gate *gate;
-	unsigned int buffer, slot;
-	int error;
-
-	if (!service->is_own)
-		return -ENOTTY;
-	if (copy_from_user(&request, argument, sizeof(request)))
-		return -EFAULT;
-	if (request.number) {
-		error = answer(service, &request);
-		if (error)
-			return error;
-	}
-	error = wait_event_interruptible(asked, (gate = take_gate(service, &slot)));
-	if (error)
-		return -EINTR;
-	/* Nobody answers it before it is there. */
-	spin_lock_irq(&lock);
-	request.number = ++service->last;
-	spin_unlock_irq(&lock);
-	memset(&request.call, 0, sizeof(request.call));
-	request.call.method = gate->method;
-	memcpy(request.call.words, gate->words, sizeof(gate->words));
-	for (buffer = 0; buffer < gate->buffers.count; buffer++)
-		request.call.words[gate->buffers.words[buffer]] += request.bytes;
-	if (copy_to_user((void __user *)request.bytes, gate->bytes, gate->used) || copy_to_user(argument, &request, sizeof(request)))
-		error = -EFAULT;
-	spin_lock_irq(&lock);
-	if (error)
-		service->taken[slot].gate = NULL;
-	else
-		service->taken[slot].number = request.number;
-	spin_unlock_irq(&lock);
-	if (error)
-		cairn_gate_answer(gate);
-	return error;
 }
 
 static int open_file(struct inode *inode, struct file *file)

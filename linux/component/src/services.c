@@ -43,17 +43,17 @@ static int64_t call_method(struct cairn_service_call *call, char *bytes)
     uint64_t words[CAIRN_CALL_WORDS];
     size_t at = 0;
     memcpy(words, call->words, sizeof words);
-    for (unsigned buffer = 0; buffer < call->buffers.count; buffer++) {
-        unsigned word = call->buffers.words[buffer];
+    for (unsigned buffer = 0; buffer < call->method.count; buffer++) {
+        unsigned word = call->method.words[buffer];
         memcpy(bytes + at, (void *)words[word], words[word + 1]);
         words[word] = (uint64_t)(bytes + at);
         at += pages(words[word + 1]);
     }
     struct cairn_wide_reply reply =
         cairn_wide_call(call->number, words[1], words[2], words[3], words[4], words[5], words[6], words[7]);
-    for (unsigned buffer = 0; buffer < call->buffers.count; buffer++) {
-        unsigned word = call->buffers.words[buffer];
-        if (call->buffers.written & 1 << buffer)
+    for (unsigned buffer = 0; buffer < call->method.count; buffer++) {
+        unsigned word = call->method.words[buffer];
+        if (call->method.written & 1 << buffer)
             memcpy((void *)call->words[word], (void *)words[word], words[word + 1]);
     }
     memset(bytes, 0, at);
@@ -69,10 +69,10 @@ static size_t own_name(const char *name, char *room)
 
 extern char linux_gates[];
 
-/* Of Linux' own. The letters of one that has been served stay: portals that lead here were made for them. */
+/* Of Linux' own. The methods of one that has been served stay: portals that lead here were made for them. */
 static struct {
     volatile bool is_open;
-    char letters[CAIRN_METHODS][CAIRN_LETTERS_SIZE + 1];
+    struct cairn_method_form methods[CAIRN_METHODS];
 } services[CAIRN_SERVICES];
 
 static int64_t serve(struct cairn_service_call *call, char *bytes)
@@ -83,10 +83,8 @@ static int64_t serve(struct cairn_service_call *call, char *bytes)
     memcpy(methods, &call->version, size);
     for (unsigned method = 0; *letters; method++) {
         uint64_t entry = (uint64_t)linux_gates + 8 * (call->number * CAIRN_METHODS + method);
-        char *own = services[call->number].letters[method];
         size_t count = strcspn(letters, " ");
-        memcpy(own, letters, count);
-        own[count] = 0;
+        cairn_read_letters(letters, &services[call->number].methods[method]);
         memcpy(methods + size, letters, count);
         memcpy(methods + size + CAIRN_LETTERS_SIZE + 4, &entry, sizeof entry);
         size += CAIRN_LETTERS_SIZE + 4 + sizeof entry;
@@ -192,8 +190,8 @@ struct cairn_gate *cairn_gate_next(unsigned service)
 static bool take_buffers(struct cairn_gate *gate, const uint64_t *words)
 {
     size_t at = 0;
-    for (unsigned buffer = 0; buffer < gate->buffers.count; buffer++) {
-        unsigned word = gate->buffers.words[buffer];
+    for (unsigned buffer = 0; buffer < gate->form.count; buffer++) {
+        unsigned word = gate->form.words[buffer];
         size_t size = words[word + 1];
         if (size > CAIRN_CALL_BYTES || pages(size) > CAIRN_CALL_BYTES - at)
             return false;
@@ -243,7 +241,7 @@ void linux_enter(unsigned entry, const uint64_t *words, struct cairn_wide_reply 
     gate->status = CAIRN_ERROR_DEAD;
     memcpy(gate->words, words, sizeof gate->words);
     memset(gate->values, 0, sizeof gate->values);
-    cairn_read_letters(services[service].letters[method], &gate->buffers, &gate->value_count);
+    gate->form = services[service].methods[method];
     if (!take_buffers(gate, words)) {
         gates[number].state = FREE;
         reply->status = CAIRN_ERROR_TOO_LARGE;
@@ -252,9 +250,9 @@ void linux_enter(unsigned entry, const uint64_t *words, struct cairn_wide_reply 
     reply->status = ask(number);
     if (reply->status != 0)
         return;
-    for (unsigned buffer = 0; buffer < gate->buffers.count; buffer++) {
-        unsigned word = gate->buffers.words[buffer];
-        if (gate->buffers.written & 1 << buffer)
+    for (unsigned buffer = 0; buffer < gate->form.count; buffer++) {
+        unsigned word = gate->form.words[buffer];
+        if (gate->form.written & 1 << buffer)
             cairn_copy_out((volatile void *)words[word], gate->bytes + gate->words[word], words[word + 1]);
     }
     reply->status = gate->status;

@@ -63,20 +63,22 @@ void cairn_network_taken(void);
 #define CAIRN_CALL_VALUES 4
 #define CAIRN_CALL_BYTES 16384
 
-/* Which words of a call are addresses of buffers, with lengths behind them, and a bit for each that the callee writes. */
-struct cairn_buffers {
+/* What the letters of a method say: which words are addresses of buffers, with lengths behind them, a bit for each that the callee writes, and how many
+ * words the value has. */
+struct cairn_method_form {
 	unsigned int count;
 	unsigned int written;
 	unsigned int words[CAIRN_CALL_BUFFERS];
+	unsigned int values;
 };
 
-/* By a method's letters, up to a space or the end; false: Linux does not know them, or there are more buffers. */
-static inline int cairn_read_letters(const char *letters, struct cairn_buffers *buffers, unsigned int *values)
+/* Reads them, up to a space or the end; false: Linux does not know them, or there are more buffers. */
+static inline int cairn_read_letters(const char *letters, struct cairn_method_form *form)
 {
 	unsigned int word = 0;
 
-	buffers->count = buffers->written = 0;
-	*values = 1;
+	form->count = form->written = 0;
+	form->values = 1;
 	for (; *letters && *letters != ' '; letters++) {
 		switch (*letters) {
 		case 'c':
@@ -89,17 +91,17 @@ static inline int cairn_read_letters(const char *letters, struct cairn_buffers *
 			break;
 		case 'w':
 		case 'r':
-			if (buffers->count == CAIRN_CALL_BUFFERS)
+			if (form->count == CAIRN_CALL_BUFFERS)
 				return 0;
 			if (*letters == 'w')
-				buffers->written |= 1 << buffers->count;
-			buffers->words[buffers->count++] = word;
+				form->written |= 1 << form->count;
+			form->words[form->count++] = word;
 			word += 2;
 			break;
 		case '2':
 		case '3':
 		case '4':
-			*values = *letters - '0';
+			form->values = *letters - '0';
 			break;
 		default:
 			return 0;
@@ -116,7 +118,7 @@ struct cairn_service_call {
 	unsigned int number; /* of a portal, or of a service of Linux' own */
 	const char *name, *policy, *letters; /* to open, to serve */
 	unsigned long version;
-	struct cairn_buffers buffers; /* of a method, and its words */
+	struct cairn_method_form method; /* to call, and its words */
 	unsigned long words[CAIRN_CALL_WORDS];
 	long status; /* afterwards: 0, or an error of Cairn's or the method's */
 	unsigned long values[CAIRN_CALL_VALUES]; /* of what was opened: the first portal */
@@ -130,8 +132,7 @@ void cairn_service_begin(struct cairn_service_call *call);
 struct cairn_gate {
 	unsigned int service;
 	unsigned int method;
-	struct cairn_buffers buffers;
-	unsigned int value_count;
+	struct cairn_method_form form;
 	unsigned long words[CAIRN_CALL_WORDS]; /* of a buffer: where in `bytes` */
 	unsigned int used; /* of `bytes` */
 	long status; /* to be filled in, as `values`, and what is written of `bytes` */

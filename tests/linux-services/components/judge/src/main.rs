@@ -168,14 +168,10 @@ fn together() {
 }
 
 /// Waits until another process serves.
-fn serves() {
+fn serves(mixed: &Object<dyn Mixed>) {
     loop {
-        let mixed = opened::<dyn Mixed>("linux.mixed");
-        let stayed = mixed.proxy().stay(2);
-        close(&mixed);
-        match stayed {
-            // It is not taken back yet what the last one has served; or it just was.
-            Err(Error::Dead | Error::NoPortal) => judge::pause(THREADS, 100),
+        match mixed.proxy().stay(2) {
+            Err(Error::Dead) => judge::pause(THREADS, 100),
             stayed => return expect("the next one serves", stayed, Ok(2)),
         }
     }
@@ -188,13 +184,7 @@ fn ends() {
     for round in 0..arguments::rounds() {
         // The program takes this as a wish.
         expect("its process ends", mixed.proxy().stay(u64::MAX), Err(Error::Dead));
-        let stayed = loop {
-            match mixed.proxy().stay(2) {
-                Err(Error::Dead) => judge::pause(THREADS, 100),
-                stayed => break stayed,
-            }
-        };
-        expect("the next one serves", stayed, Ok(2));
+        serves(&mixed);
         // What the first rounds have made stays.
         let usage = USAGE.usage();
         if round > 2 {
@@ -218,7 +208,9 @@ fn killed() {
     expect("it dies", mixed.proxy().stay(1_000_000), Err(Error::Dead));
     killer.join().expect("it ends");
     close(&mixed);
-    serves();
+    let mixed = opened::<dyn Mixed>("linux.mixed");
+    serves(&mixed);
+    close(&mixed);
     say!("ok: killed");
 }
 
