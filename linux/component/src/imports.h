@@ -31,6 +31,8 @@ void wait_a_while(void);
 /* Each begins its threads, if the description connects it. */
 void begin_disk(void);
 void begin_network(void);
+/* A thread for each interrupt of a device. */
+void begin_devices(void);
 /* So many threads that call for processes; 0: none. */
 void begin_services(uint64_t callers);
 

@@ -270,6 +270,7 @@ static void start(void)
         .command_line = line,
     };
     *PENDING = 0;
+    begin_devices();
     events = make_semaphore();
     idle = make_semaphore();
     output = make_semaphore();

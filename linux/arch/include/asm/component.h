@@ -15,6 +15,20 @@
 #define CAIRN_IRQ_DISK 2
 #define CAIRN_IRQ_NETWORK 3
 #define CAIRN_IRQ_SERVICES 4
+#define CAIRN_IRQ_DEVICES 8 /* and more */
+
+/* Most devices of the component's own, and interrupts of all of them. */
+#define CAIRN_DEVICES 4
+#define CAIRN_DEVICE_INTERRUPTS 4
+
+/* A device that the component has. */
+struct cairn_given_device {
+	const char *name; /* of the description */
+	unsigned long address; /* where its registers are */
+	unsigned long size;
+	unsigned int first_interrupt; /* by numbers from CAIRN_IRQ_DEVICES on */
+	unsigned int interrupts;
+};
 
 /* What the kernel has been given. */
 struct cairn_given {
@@ -30,6 +44,8 @@ struct cairn_given {
 	unsigned long has_float;
 	unsigned long has_disk; /* the description connects one */
 	unsigned long has_network;
+	const struct cairn_given_device *devices;
+	unsigned long device_count;
 	unsigned long callers; /* threads that call other components for processes */
 	const char *command_line;
 };
@@ -47,6 +63,9 @@ unsigned long cairn_hear(char *text, unsigned long room);
 /* Waits for an interrupt; has the timer's at a time, instead of any before. */
 void cairn_idle(void);
 void cairn_set_timer(unsigned long time);
+
+/* Opens the source of a device's interrupt, which is shut when that comes, and in the beginning. */
+void cairn_open_interrupt(unsigned number);
 
 /* The component ends. */
 #define CAIRN_END_OFF 0

@@ -2,7 +2,7 @@
 #ifndef _ASM_CAIRN_IRQ_H
 #define _ASM_CAIRN_IRQ_H
 
-/* A bit of the pending word each (kernel.h of the component's other threads says which). */
+/* A bit of the pending word each (component.h says which). */
 #define NR_IRQS	64
 
 #include <asm-generic/irq.h>
