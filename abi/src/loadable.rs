@@ -23,7 +23,8 @@ pub const CLIENT_STACKS_EACH: u32 = ACTIVATIONS_EACH - 1;
 pub const ACTIVATIONS_EACH: u32 = 8;
 /// Bytes of what the words of its methods mean.
 pub const TEXT_EACH: u32 = 1024;
-/// Leaf page tables: so many times 2 MiB its image, heap, stacks and what it gets at run time have of its region.
+/// Leaf page tables: so many times 2 MiB its image, heap, stacks and what it gets at run time have of its region, or as many as an
+/// instance that a package replaces.
 pub const LEAVES_EACH: u64 = 4;
 /// Sections made at run time that it maps at a time at most, each with a page table that is left for it.
 pub const SECTIONS_EACH: u64 = 1;

@@ -61,6 +61,8 @@ void start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)
 	regs->status = SR_PIE | SR_UXL_64;
 	regs->epc = pc;
 	regs->sp = sp;
+	if (unlikely(is_global_init(current)))
+		cairn_begun();
 }
 
 void flush_thread(void)

@@ -190,6 +190,11 @@ static void read_what_is_typed(uint64_t unused)
 
 /* ---------------------------------------------------------------------------------------------- beginning and end */
 
+void cairn_begun(void)
+{
+    cairn_ready();
+}
+
 void cairn_end(int how)
 {
     /* The last words are shown first. */

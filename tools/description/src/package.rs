@@ -79,7 +79,7 @@ impl System {
     }
 
     /// The packages that replace an instance, each with its index.
-    pub(crate) fn successors(&self) -> impl Iterator<Item = (&Package, &Located<usize>)> {
+    pub fn successors(&self) -> impl Iterator<Item = (&Package, &Located<usize>)> {
         self.packages.iter().filter_map(|package| Some((package, package.replaces.as_ref()?)))
     }
 }

@@ -67,6 +67,9 @@ void cairn_set_timer(unsigned long time);
 /* Opens the source of a device's interrupt, which is shut when that comes, and in the beginning. */
 void cairn_open_interrupt(unsigned number);
 
+/* The first process has a program. Until then calls of the component wait. */
+void cairn_begun(void);
+
 /* The component ends. */
 #define CAIRN_END_OFF 0
 #define CAIRN_END_RESTART 1
