@@ -1,6 +1,7 @@
 #!/bin/sh
-# build.sh [CONFIG]: makes the kernel as one object file, `vmlinux` in the folder CAIRN_OUTPUT, of the sources in CAIRN_PACKAGE, linked by
-# CAIRN_LINKER. What it has made before it brings up to date. CONFIG is a file with options of a kernel of one's own.
+# build.sh: makes the kernel as one object file, `vmlinux` in the folder CAIRN_OUTPUT, of the sources in CAIRN_PACKAGE, linked by
+# CAIRN_LINKER. What it has made before it brings up to date. A file `config` in the folder where it runs has options of a
+# kernel of one's own.
 set -eu
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 tree=$CAIRN_OUTPUT/tree
@@ -31,15 +32,17 @@ kernel() {
     "$here/kernel.sh" Linux cairn "$@"
 }
 config=$build/asked
+own=$PWD/config
+[ -e "$own" ] || own=/dev/null
 # Of an option that is there twice, the last counts.
-cat "$here/config" "${1-/dev/null}" | sed 's/^# \(CONFIG_[A-Za-z0-9_]*\) is not set$/\1=n/' | awk -F= '{ of[$1] = $0 } END { for (name in of) print of[name] }' | sort >"$config.new"
+sed -n 's/^# \(CONFIG_[A-Za-z0-9_]*\) is not set$/\1=n/; /^CONFIG_/p' "$here/config" "$own" | awk -F= '{ of[$1] = $0 } END { for (name in of) print of[name] }' | sort >"$config.new"
 if ! cmp -s "$config.new" "$config" || [ ! -e "$build/.config" ] || [ "$here/arch/Kconfig" -nt "$build/.config" ]; then
     mv "$config.new" "$config"
     kernel KCONFIG_ALLCONFIG="$config" allnoconfig >/dev/null
     # What the configuration asks for and cannot have is an error of this folder.
     missing=$(grep -v '=n$' "$config" | grep -vxFf "$build/.config" || true)
     if [ -n "$missing" ]; then
-        echo "$here/config ${1-}: the kernel has no such options, or others forbid them: $missing" >&2
+        echo "$here/config, $own: the kernel has no such options, or others forbid them: $missing" >&2
         rm "$build/.config"
         exit 1
     fi

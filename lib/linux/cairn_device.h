@@ -44,5 +44,9 @@ struct cairn_device_request {
 #define CAIRN_DEVICE_CALL _IOWR('C', 1, struct cairn_device_call)
 #define CAIRN_DEVICE_SERVE _IOWR('C', 2, struct cairn_device_service)
 #define CAIRN_DEVICE_NEXT _IOWR('C', 3, struct cairn_device_request)
+/* Of what OPEN has opened: the number of its first method. A system call by method's number - CAIRN_DEVICE_DIRECTS in a7 calls it, with words in a1 to
+ * a6; a7 is zero afterwards, or else that method has to be called by CALL. */
+#define CAIRN_DEVICE_DIRECT _IO('C', 4)
+#define CAIRN_DEVICE_DIRECTS 64
 
 #endif

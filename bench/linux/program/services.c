@@ -14,5 +14,11 @@ void measure_services(void)
     EXPECT(cairn_open("greeter.echo", ECHO_VERSION, ECHO_LETTERS, &echo) == 0);
     ROW("service.call", 1, SAMPLES, echo_add(echo, 40, 2, &sum));
     EXPECT(sum == 42);
+    EXPECT(cairn_call_directly(&echo) == 0);
+    ROW("native.call", 1, SAMPLES, echo_add(echo, 40, 2, &sum));
+    EXPECT(sum == 42);
+    EXPECT(cairn_call_directly(&echo) == 0);
+    ROW("native.call", 1, SAMPLES, echo_add(echo, 40, 2, &sum));
+    EXPECT(sum == 42);
     cairn_close(echo);
 }

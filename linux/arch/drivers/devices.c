@@ -72,7 +72,9 @@ static int __init devices_init(void)
 				break;
 			}
 		}
-		if (!length || each == cairn_given.device_count)
+		if (!length)
+			pr_err("cairn: cairn_device=%s: expected NAME:DRIVER\n", wanted[number]);
+		else if (each == cairn_given.device_count)
 			pr_err("cairn: cairn_device=%s: the description gives no such device\n", wanted[number]);
 	}
 	return 0;

@@ -73,7 +73,7 @@ static void begin(struct job *job)
 	spin_unlock_irq(&lock);
 }
 
-static void drop(struct service *service)
+void drop(struct service *service)
 {
 	struct job *end = service->end;
 
@@ -394,6 +394,8 @@ static long control(struct file *file, unsigned int command, unsigned long addre
 		return make_service(file, argument, true);
 	case CAIRN_DEVICE_CALL:
 		return service ? call_method(service, argument) : -ENOTTY;
+	case CAIRN_DEVICE_DIRECT:
+		return service ? make_direct(service) : -ENOTTY;
 	case CAIRN_DEVICE_NEXT:
 		return service ? take_next(service, argument) : -ENOTTY;
 	default:

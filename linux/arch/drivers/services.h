@@ -43,4 +43,9 @@ long take_next(struct service *service, void __user *argument);
 /* There may be one. */
 void wake_servers(void);
 
+/* Has the process call methods of another component's service itself: the first number of these. */
+long make_direct(struct service *service);
+/* One user less. */
+void drop(struct service *service);
+
 #endif

@@ -2,6 +2,7 @@
 #define COMPILE_OFFSETS
 
 #include <linux/kbuild.h>
+#include <linux/mm_types.h>
 #include <linux/sched.h>
 #include <asm/ptrace.h>
 #include <asm/thread_info.h>
@@ -12,6 +13,8 @@ void asm_offsets(void)
 	OFFSET(TASK_THREAD_RA, task_struct, thread.ra);
 	OFFSET(TASK_TI_FLAGS, task_struct, thread_info.flags);
 	OFFSET(TASK_TI_KERNEL_SP, task_struct, thread_info.kernel_sp);
+	OFFSET(TASK_MM, task_struct, mm);
+	OFFSET(MM_DIRECT, mm_struct, context.direct);
 	OFFSET(PT_EPC, pt_regs, epc);
 	OFFSET(PT_SP, pt_regs, sp);
 	OFFSET(PT_A0, pt_regs, a0);

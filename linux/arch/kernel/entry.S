@@ -29,6 +29,8 @@
 
 /* A process has called. */
 SYM_CODE_START(cairn_enter_call)
+	bltz	a7, direct
+ordinary_call:
 	save_registers
 	addi	s1, s1, 4
 	li	t0, EXC_SYSCALL_CAUSE
@@ -47,6 +49,7 @@ dispatch:
 	slli	t0, a7, 3
 	add	t1, t1, t0
 	ld	t1, 0(t1)
+invoke:
 	jalr	t1
 	ld	t2, TASK_TI_FLAGS(tp)
 	sd	a0, PT_A0(sp)
@@ -78,9 +81,8 @@ work:
 	j	leave
 
 not_there:
-	call	sys_ni_syscall
-	sd	a0, PT_A0(sp)
-	j	cairn_leave
+	la	t1, sys_ni_syscall
+	j	invoke
 
 trace_enter:
 	mv	a0, sp
@@ -97,6 +99,37 @@ trace_exit:
 	call	do_syscall_trace_exit
 	j	cairn_leave
 SYM_CODE_END(cairn_enter_call)
+
+/*
+ * A process calls a component itself (drivers/direct.c): its arguments, stack and all registers that the C convention preserves are in place, and
+ * those stay its own in the portal. What interrupts meanwhile is taken when the process goes on.
+ */
+SYM_CODE_START_LOCAL(direct)
+	sd	t1, CAIRN_DIRECT_T1(zero)
+	sd	t2, CAIRN_DIRECT_T2(zero)
+	ld	t1, CAIRN_CURRENT(zero)
+	addi	t2, a7, CAIRN_DIRECT
+	ld	t1, TASK_MM(t1)
+	bltz	t2, no_portal
+	slli	t2, t2, 2
+	ld	t1, MM_DIRECT(t1)
+	beqz	t1, no_portal
+	add	t1, t1, t2
+	lw	t1, 0(t1)
+	beqz	t1, no_portal
+	mv	t0, t1
+	call	cairn_portal_call
+	ld	t0, CAIRN_PC(zero)
+	li	a7, 0
+	addi	t0, t0, 4
+	sd	t0, CAIRN_PC(zero)
+	sd	zero, CAIRN_T0(zero)
+	j	portal_return
+no_portal:
+	ld	t1, CAIRN_DIRECT_T1(zero)
+	ld	t2, CAIRN_DIRECT_T2(zero)
+	j	ordinary_call
+SYM_CODE_END(direct)
 
 /* A process has an exception. */
 SYM_CODE_START(cairn_enter_fault)

@@ -5,7 +5,6 @@
  * stays where it is: a task that uses the unit without it faults, and becomes the owner. So a switch of tasks copies nothing.
  */
 #include <linux/sched.h>
-#include <linux/string.h>
 #include <asm/cairn.h>
 #include <asm/csr.h>
 #include <asm/ptrace.h>
@@ -28,11 +27,6 @@ static void get(struct task_struct *task)
 	for (number = 0; number < 32; number++)
 		state->f[number] = cairn_status(CAIRN_FLOAT + number * 8);
 	state->fcsr = cairn_status(CAIRN_FLOAT + 32 * 8);
-}
-
-static bool has_state(struct pt_regs *regs)
-{
-	return regs->status & SR_FS;
 }
 
 /* The current task becomes the owner, with what is in its `thread.fstate`. */
@@ -69,10 +63,7 @@ bool cairn_takes_float(struct pt_regs *regs)
 {
 	if (!has_fpu() || cairn_float_given == current)
 		return false;
-	if (!has_state(regs)) {
-		regs->status |= SR_FS_DIRTY;
-		memset(&current->thread.fstate, 0, sizeof(current->thread.fstate));
-	}
+	regs->status |= SR_FS_DIRTY;
 	become_owner();
 	return true;
 }
@@ -108,9 +99,7 @@ void cairn_stop_float(void)
 /* `thread.fstate` is what the task has. */
 void fstate_save(struct task_struct *task, struct pt_regs *regs)
 {
-	if (!has_state(regs))
-		memset(&task->thread.fstate, 0, sizeof(task->thread.fstate));
-	else if (cairn_float_owner == task)
+	if (cairn_float_owner == task)
 		get(task);
 }
 

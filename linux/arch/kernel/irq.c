@@ -37,6 +37,8 @@ void cairn_take_interrupts(void)
 	do {
 		cairn_status(CAIRN_ENABLED) = 0;
 		handle_pending(&kernel);
+		if (IS_ENABLED(CONFIG_PREEMPTION) && !preempt_count() && need_resched())
+			preempt_schedule_irq();
 		cairn_status(CAIRN_ENABLED) = 1;
 	} while (cairn_status(CAIRN_PENDING));
 }

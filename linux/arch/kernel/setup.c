@@ -6,6 +6,7 @@
 #include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/panic_notifier.h>
+#include <linux/random.h>
 #include <linux/screen_info.h>
 #include <linux/seq_file.h>
 #include <asm/cairn.h>
@@ -48,6 +49,7 @@ void __init setup_arch(char **command_line)
 	elf_hwcap = COMPAT_HWCAP_ISA_I | COMPAT_HWCAP_ISA_M | COMPAT_HWCAP_ISA_A | COMPAT_HWCAP_ISA_C;
 	if (has_fpu())
 		elf_hwcap |= COMPAT_HWCAP_ISA_F | COMPAT_HWCAP_ISA_D;
+	add_bootloader_randomness(cairn_given.seed, cairn_given.seed_size);
 	paging_init();
 	initrd_start = cairn_given.initramfs;
 	initrd_end = cairn_given.initramfs + cairn_given.initramfs_size;

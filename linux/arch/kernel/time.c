@@ -30,6 +30,13 @@ void clocksource_arch_init(struct clocksource *clock)
 	clock->vdso_clock_mode = VDSO_CLOCKMODE_ARCHTIMER;
 }
 
+void read_persistent_clock64(struct timespec64 *now)
+{
+	u64 since = mul_u64_u64_div_u64(get_cycles64() - cairn_given.wall_ticks, NSEC_PER_SEC, cairn_given.time_base);
+
+	*now = ns_to_timespec64(cairn_given.wall_time ? cairn_given.wall_time + since : 0);
+}
+
 static int next_event(unsigned long ticks, struct clock_event_device *device)
 {
 	cairn_set_timer(get_cycles64() + ticks);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/hugetlb.h>
 #include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/oom.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -17,6 +19,21 @@ static bool may(struct vm_area_struct *vma, unsigned int flags)
 	if (flags & FAULT_FLAG_INSTRUCTION)
 		return vma->vm_flags & VM_EXEC;
 	return vma->vm_flags & (VM_READ | VM_WRITE);
+}
+
+/* Tables are all taken, or there is no memory: whoever has most of both is killed, and others run meanwhile. */
+static void make_room(void)
+{
+	struct oom_control control = {
+		.zonelist = node_zonelist(first_memory_node, GFP_KERNEL),
+		.gfp_mask = GFP_KERNEL,
+	};
+
+	if (mutex_trylock(&oom_lock)) {
+		out_of_memory(&control);
+		mutex_unlock(&oom_lock);
+	}
+	schedule_timeout_killable(1);
 }
 
 /*
@@ -55,9 +72,10 @@ again:
 	if (likely(!(fault & VM_FAULT_ERROR)))
 		return 0;
 	if (fault & VM_FAULT_OOM) {
-		if (regs)
-			pagefault_out_of_memory();
-		return regs ? 0 : SIGBUS;
+		make_room();
+		if (fatal_signal_pending(current))
+			return regs ? 0 : SIGKILL;
+		goto again;
 	}
 	*code = BUS_ADRERR;
 	if (fault & (VM_FAULT_SIGBUS | VM_FAULT_HWPOISON))

@@ -4,9 +4,28 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
+#include <asm/sections.h>
 #include <asm/cairn.h>
 #include <asm/pgtable.h>
 #include "fault.h"
+
+/* What the kernel may look at without knowing: there is no fault to take, so all else is refused before. */
+bool copy_from_kernel_nofault_allowed(const void *address, size_t size)
+{
+	const struct {
+		const void *begin, *end;
+	} parts[] = {
+		{ __start_rodata, __end_rodata },
+		{ _sdata, __bss_stop },
+		{ __va(cairn_given.memory), __va(cairn_given.memory) + cairn_given.memory_size },
+	};
+	unsigned int part;
+
+	for (part = 0; part < ARRAY_SIZE(parts); part++)
+		if (address >= parts[part].begin && address < parts[part].end && size <= parts[part].end - address)
+			return true;
+	return false;
+}
 
 #define TO_READ		(_PAGE_PRESENT | _PAGE_USER | _PAGE_READ | _PAGE_ACCESSED)
 /* The hardware notes what a process writes; what the kernel writes it notes itself, before. */

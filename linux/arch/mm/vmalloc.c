@@ -131,8 +131,10 @@ EXPORT_SYMBOL(vmalloc_to_pfn);
 
 int remap_vmalloc_range(struct vm_area_struct *vma, void *address, unsigned long first)
 {
-	unsigned long size = vma->vm_end - vma->vm_start;
+	unsigned long size = vma->vm_end - vma->vm_start, pages = compound_nr(virt_to_head_page(address));
 
+	if (first > pages || size >> PAGE_SHIFT > pages - first)
+		return -EINVAL;
 	return remap_pfn_range(vma, vma->vm_start, virt_to_pfn(address) + first, size, vma->vm_page_prot);
 }
 EXPORT_SYMBOL(remap_vmalloc_range);

@@ -8,7 +8,9 @@
 #include "console.h"
 #include "frames.h"
 #include "portals.h"
+#include "random.h"
 #include "threads.h"
+#include "wall_clock.h"
 
 enum {
     CONSOLE = CAIRN_PORTAL_FIRST_IMPORT,
@@ -16,9 +18,11 @@ enum {
     PORTALS = THREADS + THREADS_METHODS,
     DISK = PORTALS + PORTALS_METHODS,
     NETWORK = DISK + BLOCKS_METHODS,
+    CLOCK = NETWORK + FRAMES_METHODS,
+    RANDOM = CLOCK + WALL_CLOCK_METHODS,
 };
 /* Their places in the descriptor. */
-enum { CONSOLE_PLACE, THREADS_PLACE, PORTALS_PLACE, DISK_PLACE, NETWORK_PLACE };
+enum { CONSOLE_PLACE, THREADS_PLACE, PORTALS_PLACE, DISK_PLACE, NETWORK_PLACE, CLOCK_PLACE, RANDOM_PLACE };
 
 uint32_t make_semaphore(void);
 /* Starts a thread that waits for others, on a stack of its own of 8 KiB. */
@@ -35,5 +39,7 @@ void begin_network(void);
 void begin_devices(void);
 /* So many threads that call for processes; 0: none. */
 void begin_services(uint64_t callers);
+/* Nobody serves any more. */
+void end_services(void);
 
 #endif

@@ -28,7 +28,7 @@ enum { BEGIN = 4, INTERRUPT = 11, FLOAT = 12 };
 struct cairn_given cairn_given;
 
 static uint32_t events, idle, output; /* semaphores */
-static volatile bool is_idle;
+static volatile bool is_idle, is_off;
 static volatile uint64_t deadline = UINT64_MAX, waiting_until;
 
 static CAIRN_STACK(8192) stacks[3] = { CAIRN_GUARDED, CAIRN_GUARDED, CAIRN_GUARDED };
@@ -108,7 +108,7 @@ static void wait_for_time(void)
 
 /* ---------------------------------------------------------------------------------------------- console */
 
-/* What one thread writes and another reads; `from` and `to` only grow. */
+/* What one thread writes at a time and another reads; `from` and `to` only grow. */
 static struct ring {
     _Atomic uint32_t from, to;
     char bytes[8192];
@@ -161,14 +161,26 @@ static void write_what_is_said(uint64_t unused)
     }
 }
 
+/* Of the console's reader and of others, whose threads may be of less priority than the kernel's, and stopped at any place. */
+static void type(const char *bytes, uint32_t count)
+{
+    static atomic_int is_typing;
+    while (atomic_exchange(&is_typing, 1))
+        wait_a_while();
+    put(&typed, bytes, count);
+    is_typing = 0;
+}
+
 struct cairn_reply linux_type_text(uint64_t control, const volatile void *text, size_t length)
 {
     (void)control;
     char bytes[64];
+    if (is_off)
+        return (struct cairn_reply){ CAIRN_ERROR_DEAD, 0 };
     for (size_t done = 0; done < length; done += sizeof bytes) {
         size_t count = length - done < sizeof bytes ? length - done : sizeof bytes;
         cairn_copy_in(bytes, (const volatile char *)text + done, count);
-        put(&typed, bytes, (uint32_t)count);
+        type(bytes, (uint32_t)count);
     }
     raise(CAIRN_IRQ_CONSOLE);
     return (struct cairn_reply){ 0, 0 };
@@ -183,7 +195,7 @@ static void read_what_is_typed(uint64_t unused)
         if (console_read(CONSOLE, text, sizeof text, &count) != 0)
             return;
         /* What the kernel does not fetch in time is lost, as by any serial line. */
-        put(&typed, text, (uint32_t)count);
+        type(text, (uint32_t)count);
         raise(CAIRN_IRQ_CONSOLE);
     }
 }
@@ -204,6 +216,8 @@ void cairn_end(int how)
         cairn_panic("Linux panicked");
     if (how == CAIRN_END_RESTART)
         cairn_panic("Linux restarts");
+    end_services();
+    is_off = true;
     for (;;)
         threads_sleep_until(THREADS, UINT64_MAX);
 }
@@ -244,13 +258,30 @@ static uint64_t content(const struct cairn_mapping *section)
     return count * sizeof *words;
 }
 
+/* What the kernel would have of devices. Who does not answer has nothing. */
+static void ask_for_time_and_seed(void)
+{
+    /* Whoever fills it sees the page. */
+    static _Alignas(4096) unsigned char page[4096];
+    uint64_t time = 0, size = 0;
+    if (!cairn_is_left_out(CLOCK_PLACE) && wall_clock_now(CLOCK, &time) == 0)
+        cairn_given.wall_time = time;
+    cairn_given.wall_ticks = now();
+    while (!cairn_is_left_out(RANDOM_PLACE) && cairn_given.seed_size < sizeof cairn_given.seed &&
+           random_fill(RANDOM, page + cairn_given.seed_size, sizeof cairn_given.seed - cairn_given.seed_size, &size) == 0 && size > 0 &&
+           size <= sizeof cairn_given.seed - cairn_given.seed_size)
+        cairn_given.seed_size += size;
+    memcpy(cairn_given.seed, page, cairn_given.seed_size);
+    memset(page, 0, sizeof page);
+}
+
 static void start(void)
 {
     const struct cairn_startup *startup = cairn_startup();
     const struct cairn_processes *processes = &startup->processes;
     const struct cairn_mapping *initramfs = section("initramfs");
     const char *command_line;
-    static char line[256];
+    static char line[CAIRN_ARGUMENT_SIZE + 32];
     uint64_t priority = cairn_argument(PRIORITY);
     size_t length = cairn_argument_text(COMMAND_LINE, &command_line);
 
@@ -274,6 +305,7 @@ static void start(void)
         .callers = cairn_argument(CALLERS),
         .command_line = line,
     };
+    ask_for_time_and_seed();
     *PENDING = 0;
     begin_devices();
     events = make_semaphore();
@@ -290,12 +322,14 @@ static void start(void)
 }
 
 CAIRN_COMPONENT(.name = "linux", .main = start,
-                .import_count = 5,
+                .import_count = 7,
                 .imports = { { "console", CONSOLE, CONSOLE_INTERFACE },
                              { "threads", THREADS, THREADS_INTERFACE },
                              { "portals", PORTALS, PORTALS_INTERFACE },
                              { "disk", DISK, BLOCKS_INTERFACE, .optional = 1 },
-                             { "network", NETWORK, FRAMES_INTERFACE, .optional = 1 } },
+                             { "network", NETWORK, FRAMES_INTERFACE, .optional = 1 },
+                             { "clock", CLOCK, WALL_CLOCK_INTERFACE, .optional = 1 },
+                             { "random", RANDOM, RANDOM_INTERFACE, .optional = 1 } },
                 .export_count = 1,
                 .exports = { { "keyboard", 0, KEYBOARD_INTERFACE, KEYBOARD_ENTRIES(linux) } },
                 .arguments = { { "command_line", CAIRN_ARGUMENT_TEXT, 0, 0 },

@@ -260,6 +260,18 @@ void linux_enter(unsigned entry, const uint64_t *words, struct cairn_wide_reply 
     gates[number].state = FREE;
 }
 
+void end_services(void)
+{
+    for (unsigned service = 0; service < CAIRN_SERVICES; service++)
+        cairn_gate_shut(service);
+    for (unsigned number = 0; number < callers; number++) {
+        if (gates[number].state == TAKEN) {
+            gates[number].gate.status = CAIRN_ERROR_DEAD;
+            cairn_gate_answer(&gates[number].gate);
+        }
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------- beginning */
 
 void begin_services(uint64_t count)

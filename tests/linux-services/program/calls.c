@@ -78,6 +78,98 @@ static void forms(void)
 	printf("ok forms\n");
 }
 
+/* A system call by any number; 0 in a7 afterwards: a component has answered. Whether the registers are there that Linux leaves alone. */
+static uint64_t raw_call(int64_t number, uint64_t word, bool *kept)
+{
+	register uint64_t a0 __asm__("a0") = word;
+	register uint64_t a1 __asm__("a1") = word;
+	register uint64_t a2 __asm__("a2") = 7;
+	register int64_t a7 __asm__("a7") = number;
+	register uint64_t t1 __asm__("t1") = 11;
+	register uint64_t t2 __asm__("t2") = 12;
+	register uint64_t s1 __asm__("s1") = 13;
+	register uint64_t s11 __asm__("s11") = 14;
+	__asm__ volatile("ecall"
+			 : "+r"(a0), "+r"(a1), "+r"(a7), "+r"(t1), "+r"(t2), "+r"(s1), "+r"(s11)
+			 : "r"(a2)
+			 : "ra", "t0", "t3", "t4", "t5", "t6", "a3", "a4", "a5", "a6", "memory");
+	*kept = s1 == 13 && s11 == 14 && (a7 == 0 || (t1 == 11 && t2 == 12 && a1 == word && a7 == number && (int64_t)a0 == -ENOSYS));
+	return a1;
+}
+
+static void all_numbers(const char *what, int expected)
+{
+	int answered = 0;
+	for (int64_t number = -70; number < 0; number++) {
+		bool kept;
+		/* Of `add`: 35 and 7. */
+		answered += raw_call(number, 35, &kept) == 42;
+		expect(what, kept, true);
+	}
+	expect(what, answered, expected);
+}
+
+static volatile int alarms;
+
+static void count_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+}
+
+/* In a process that has called directly, and in one that it forked. */
+static void sums_and_texts(uint32_t echo)
+{
+	uint64_t sum = 0, length = 0;
+	char text[64] = { 0 };
+	expect("a sum", echo_add(echo, 40, 2, &sum), 0);
+	expect("the sum", (int64_t)sum, 42);
+	expect("an error", echo_add(echo, UINT64_MAX, 1, &sum), CAIRN_ERROR_BAD_ARGUMENT);
+	expect("a text", echo_say(echo, "as ever", 7), 0);
+	expect("it comes back", echo_fill(echo, text, sizeof text, &length), 0);
+	expect("the text", strcmp(text, "as ever"), 0);
+}
+
+static void directly(void)
+{
+	struct itimerval interval = { { 0, 1000 }, { 0, 1000 } }, none = { { 0, 0 }, { 0, 0 } };
+	uint32_t echo = open_echo(), mixed = open_mixed(), others[22];
+	uint64_t sum = 0, turn = 0;
+	all_numbers("of none", 0);
+	expect("directly", cairn_call_directly(&echo), 0);
+	expect("again", cairn_call_directly(&echo), 0);
+	expect("the judge's, too", cairn_call_directly(&mixed), 0);
+	all_numbers("of its own", 1);
+	sums_and_texts(echo);
+	expect("Linux stands still", mixed_stay(mixed, 3000, &turn), 0);
+	fflush(stdout);
+	if (fork() == 0) {
+		all_numbers("of a child", 0);
+		sums_and_texts(echo);
+		_exit(0);
+	}
+	wait(NULL);
+	/* What interrupts in a component is taken behind it. */
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = count_alarm }, NULL);
+	setitimer(ITIMER_REAL, &interval, NULL);
+	for (uint64_t number = 0; alarms < 20; number++) {
+		expect("one of many", echo_add(echo, number, 7, &sum), 0);
+		if (sum != number + 7)
+			expect("the one's sum", (int64_t)sum, (int64_t)number + 7);
+	}
+	setitimer(ITIMER_REAL, &none, NULL);
+	/* 63 methods at most. */
+	for (int other = 0; other < 22; other++) {
+		others[other] = open_echo();
+		expect("another one", cairn_call_directly(&others[other]), other < 19 ? 0 : CAIRN_ERROR_EXHAUSTED);
+		sums_and_texts(others[other]);
+	}
+	for (int other = 0; other < 22; other++)
+		cairn_close(others[other]);
+	expect("a service", cairn_device_open() >= 0, true);
+	_exit(0);
+}
+
 static void refused(void)
 {
 	uint32_t none;
@@ -208,7 +300,7 @@ static void strange_calls(void)
 {
 	static const char *names[] = { "greeter.echo", "judge.mixed", "x", "y", "linux.mixed", "", "....", "supervisor.supervisor" };
 	static const char *letters[] = { ECHO_LETTERS, MIXED_LETTERS, "c", "ci c", "crwr3 ci", "c4", "cwwww", " ", "ciiiiiiii" };
-	static const unsigned long requests[] = { CAIRN_DEVICE_OPEN, CAIRN_DEVICE_CALL, CAIRN_DEVICE_SERVE, CAIRN_DEVICE_NEXT, CAIRN_DEVICE_CALL, 0x1234 };
+	static const unsigned long requests[] = { CAIRN_DEVICE_OPEN, CAIRN_DEVICE_CALL, CAIRN_DEVICE_SERVE, CAIRN_DEVICE_NEXT, CAIRN_DEVICE_DIRECT, CAIRN_DEVICE_CALL, 0x1234 };
 	static _Alignas(4096) unsigned char memory[65536];
 	int files[4] = { -1, -1, -1, -1 };
 	struct itimerval interval = { { 0, 2000 }, { 0, 2000 } };
@@ -217,6 +309,7 @@ static void strange_calls(void)
 	setitimer(ITIMER_REAL, &interval, NULL);
 	for (int round = 0; round < 3000; round++) {
 		int *file = &files[random_word() % 4];
+		bool kept;
 		union {
 			struct cairn_device_service service;
 			struct cairn_device_call call;
@@ -227,7 +320,7 @@ static void strange_calls(void)
 			*file = open("/dev/cairn", O_RDWR);
 		for (size_t word = 0; word < sizeof any.words / sizeof any.words[0]; word++)
 			any.words[word] = strange_word(memory);
-		unsigned long request = requests[random_word() % 6];
+		unsigned long request = requests[random_word() % 7];
 		if (request == CAIRN_DEVICE_OPEN || request == CAIRN_DEVICE_SERVE) {
 			memset(&any, 0, sizeof any);
 			strcpy(any.service.name, names[random_word() % 8]);
@@ -239,6 +332,9 @@ static void strange_calls(void)
 			if (any.call.words[1] > 1000)
 				any.call.words[1] = (uint64_t)memory;
 		}
+		/* Whoever stays long keeps all of Linux. */
+		if (random_word() % 4 == 0)
+			raw_call(-(int64_t)(random_word() % 66), random_word() % 1000, &kept);
 		ioctl(*file, request, random_word() % 16 ? (void *)&any : (void *)strange_word(memory));
 		if (random_word() % 8 == 0) {
 			close(*file);
@@ -268,6 +364,8 @@ int main(void)
 	if (turn != 1)
 		return 0;
 	forms();
+	expect("the process with calls of its own", in_process(directly, 0), 0);
+	printf("ok directly\n");
 	refused();
 	at_once();
 	killed();

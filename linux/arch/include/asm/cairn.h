@@ -27,6 +27,11 @@
 #define CAIRN_NOT_LAZY	0
 #define CAIRN_LAZY_NONE	1
 #define CAIRN_LAZY_PLACE -1672	/* the next place */
+#define CAIRN_DIRECT_T1	-1664	/* registers of a process that calls a portal itself, if that is none */
+#define CAIRN_DIRECT_T2	-1656
+
+/* Calls of a process by these negative numbers are its own portals; -1 is none. */
+#define CAIRN_DIRECT	64
 
 /* Entries of cairn_map_several(), which portal code reads, too. */
 #define CAIRN_ENTRIES	-128	/* up to the end of the page */
@@ -61,7 +66,7 @@ CAIRN_PORTAL2(cairn_map_several) /* the first of entries, which follow each othe
 CAIRN_PORTAL2(cairn_link)	/* entry of a root or directory, table or 0 */
 CAIRN_PORTAL2(cairn_clear)	/* an eighth of a table */
 CAIRN_PORTAL2(cairn_fence)	/* space, address or 0 */
-CAIRN_PORTAL2(cairn_float)	/* 0: get, 1: give, 2: none */
+CAIRN_PORTAL2(cairn_float)	/* 0: get, 1: give, 2: none, 3: the owner's again */
 
 /* What a cached page says is no longer so. */
 static __always_inline void cairn_forget_pages(void)

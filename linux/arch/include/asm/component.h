@@ -41,6 +41,10 @@ struct cairn_given {
 	unsigned long initramfs; /* where it is read, and bytes; 0: there is none */
 	unsigned long initramfs_size;
 	unsigned long time_base; /* ticks of the clock in a second */
+	unsigned long wall_time; /* nanoseconds since 1970, when the clock said `wall_ticks`; 0: nobody knows */
+	unsigned long wall_ticks;
+	unsigned char seed[32]; /* random, so many bytes */
+	unsigned long seed_size;
 	unsigned long has_float;
 	unsigned long has_disk; /* the description connects one */
 	unsigned long has_network;

@@ -69,6 +69,7 @@ struct cairn_method_form {
 	unsigned int count;
 	unsigned int written;
 	unsigned int words[CAIRN_CALL_BUFFERS];
+	unsigned int length; /* words of a call */
 	unsigned int values;
 };
 
@@ -107,6 +108,7 @@ static inline int cairn_read_letters(const char *letters, struct cairn_method_fo
 			return 0;
 		}
 	}
+	form->length = word;
 	return word > 0 && word <= CAIRN_CALL_WORDS;
 }
 

@@ -5,6 +5,7 @@
 #ifndef __ASSEMBLY__
 typedef struct {
 	void *vdso;
+	const u32 *direct; /* portals that the process calls itself (drivers/direct.c) */
 } mm_context_t;
 #endif
 

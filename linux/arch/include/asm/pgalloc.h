@@ -16,8 +16,21 @@ void pte_free(struct mm_struct *mm, pgtable_t leaf);
 #define pte_alloc_one_kernel(mm)	((pte_t *)NULL)
 #define pte_free_kernel(mm, leaf)	BUG()
 
-/* Nobody walks them meanwhile; who flushes later finds them unlinked. */
-#define __pte_free_tlb(tlb, leaf, address)	pte_free((tlb)->mm, leaf)
-#define __pmd_free_tlb(tlb, pmd, address)	pmd_free((tlb)->mm, pmd)
+/*
+ * Who gets a table next must not find that this space still walks through it: a core keeps entries that lead to tables, too, and a fence of one
+ * address is of leaves alone (the privileged manual, 4.2.1). A space that ends is fenced before its root has another.
+ */
+#define __pte_free_tlb(tlb, leaf, address)		\
+do {							\
+	if (!(tlb)->fullmm)				\
+		flush_tlb_mm((tlb)->mm);		\
+	pte_free((tlb)->mm, leaf);			\
+} while (0)
+#define __pmd_free_tlb(tlb, pmd, address)		\
+do {							\
+	if (!(tlb)->fullmm)				\
+		flush_tlb_mm((tlb)->mm);		\
+	pmd_free((tlb)->mm, pmd);			\
+} while (0)
 
 #endif

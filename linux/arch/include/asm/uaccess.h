@@ -76,7 +76,7 @@ static __always_inline unsigned long raw_copy_to_user(void __user *to, const voi
 /* The word at an aligned address of the current process, to be changed, without a fault; or NULL. */
 u32 *cairn_user_word(u32 __user *address);
 
-/* What the kernel reads or writes at its own addresses is there, or it dies. */
+/* What the kernel reads at its own addresses is there (copy_from_kernel_nofault_allowed); what it writes is, or it dies. */
 #define __get_kernel_nofault(to, from, type, label)			\
 do {									\
 	*(type *)(to) = get_unaligned((type *)(from));			\

@@ -56,5 +56,13 @@ fn main() -> Result<(), Error> {
     alarm("an alarm");
     SUPERVISOR.restart("linux")?;
     alarm("an alarm of the next life");
+    let clock = clock();
+    for _ in 0..2 {
+        match clock.proxy().wait_until(u64::MAX) {
+            Err(Error::Dead) => {}
+            other => say!("FAILED switched off: {other:?}"),
+        }
+    }
+    say!("ok: switched off");
     SUPERVISOR.halt(0)
 }
