@@ -10,6 +10,7 @@
 #include <asm/cairn.h>
 
 static char *wanted[CAIRN_DEVICES];
+static struct platform_device *added[CAIRN_DEVICES];
 
 static int __init want(char *text)
 {
@@ -42,7 +43,7 @@ static struct irq_chip chip = {
 	.irq_unmask = open_source,
 };
 
-static void __init add(const struct cairn_given_device *device, const char *driver)
+static struct platform_device *__init add(const struct cairn_given_device *device, const char *driver)
 {
 	struct resource resources[1 + CAIRN_DEVICE_INTERRUPTS] = { DEFINE_RES_MEM(device->address, device->size) };
 	unsigned int each, irq;
@@ -52,8 +53,7 @@ static void __init add(const struct cairn_given_device *device, const char *driv
 		irq_set_chip_and_handler(irq, &chip, handle_level_irq);
 		resources[1 + each] = (struct resource)DEFINE_RES_IRQ(irq);
 	}
-	if (IS_ERR(platform_device_register_simple(driver, PLATFORM_DEVID_AUTO, resources, 1 + device->interrupts)))
-		pr_err("cairn: no device for %s\n", driver);
+	return platform_device_register_simple(driver, PLATFORM_DEVID_AUTO, resources, 1 + device->interrupts);
 }
 
 static int __init devices_init(void)
@@ -68,7 +68,7 @@ static int __init devices_init(void)
 			const struct cairn_given_device *device = &cairn_given.devices[each];
 
 			if (strlen(device->name) == length && !strncmp(device->name, wanted[number], length)) {
-				add(device, driver + 1);
+				added[number] = add(device, driver + 1);
 				break;
 			}
 		}
@@ -80,3 +80,14 @@ static int __init devices_init(void)
 	return 0;
 }
 arch_initcall(devices_init);
+
+static int __init devices_taken(void)
+{
+	unsigned int number;
+
+	for (number = 0; number < CAIRN_DEVICES; number++)
+		if (added[number] && (IS_ERR(added[number]) || !added[number]->dev.driver))
+			pr_err("cairn: cairn_device=%s: no driver has taken it; the kernel has none of this name, or it says why above\n", wanted[number]);
+	return 0;
+}
+late_initcall_sync(devices_taken);

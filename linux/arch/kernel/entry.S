@@ -212,6 +212,7 @@ SYM_CODE_END(cairn_start_kernel)
 
 /*
  * Calls of portals, in the form by which the host tool knows them: `ecall` behaves as a jump to a procedure that returns to ra.
+ * Where they are is a note to modpost, which warns of other sections that are no memory; vmlinux.lds.S has the name that the host tool looks for.
  */
 	.macro	portal name, index
 	.balign	16
@@ -224,7 +225,7 @@ portal_\name:
 	j	.
 	.option	pop
 	.balign	16
-	.pushsection .cairn.stubs, "", @progbits
+	.pushsection .note.cairn.stubs, "", @note
 	.dword	portal_\name
 	.popsection
 	.endm

@@ -104,7 +104,7 @@ SECTIONS
 		__bss_stop = .;
 		_end = .;
 	}
-	.cairn.stubs : { *(.cairn.stubs) }
+	.cairn.stubs : { *(.note.cairn.stubs) }
 	/DISCARD/ : {
 		*(.discard .discard.*) *(.modinfo) *(.note .note.*) *(.comment) *(.riscv.attributes) *(.eh_frame*) *(.gnu.attributes)
 		*(.export_symbol) *(___ksymtab*) *(__ksymtab*) *(___kcrctab*) *(__ex_table)

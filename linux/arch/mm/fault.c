@@ -29,6 +29,7 @@ static void make_room(void)
 		.gfp_mask = GFP_KERNEL,
 	};
 
+	pr_warn_ratelimited("cairn: no memory, or no `directories` or `leaves` left of the description's `processes`\n");
 	if (mutex_trylock(&oom_lock)) {
 		out_of_memory(&control);
 		mutex_unlock(&oom_lock);

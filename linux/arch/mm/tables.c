@@ -109,7 +109,11 @@ void cairn_link_table(void *entry, void *table)
 
 pgd_t *pgd_alloc(struct mm_struct *mm)
 {
-	return take(&roots);
+	pgd_t *root = take(&roots);
+
+	if (!root)
+		pr_warn_ratelimited("cairn: no `spaces` left of the description's `processes`\n");
+	return root;
 }
 
 void pgd_free(struct mm_struct *mm, pgd_t *pgd)

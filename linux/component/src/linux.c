@@ -52,7 +52,7 @@ static void spawn(void (*function)(uint64_t), uint64_t argument, void *stack, ui
 {
     uint64_t thread;
     if (cairn_spawn(THREADS, function, argument, stack, sizeof stacks[0].bytes, priority, &thread) != 0)
-        cairn_panic("no thread: it takes more `threads` in the description");
+        cairn_panic("no thread: it takes more `threads` in the description, and its argument `priority` is at most the instance's");
 }
 
 void begin_thread(void (*function)(uint64_t), uint64_t argument, void *stack)

@@ -277,7 +277,9 @@ void end_services(void)
 void begin_services(uint64_t count)
 {
     static CAIRN_STACK(8192) stacks[CAIRN_CALLERS] = { CAIRN_GUARDED, CAIRN_GUARDED, CAIRN_GUARDED, CAIRN_GUARDED };
-    callers = count < CAIRN_CALLERS ? (uint32_t)count : CAIRN_CALLERS;
+    if (count > CAIRN_CALLERS)
+        cairn_panic("the argument `callers` is at most 4");
+    callers = (uint32_t)count;
     if (callers > 0)
         waiting = make_semaphore();
     for (uint32_t number = 0; number < callers; number++) {

@@ -141,8 +141,11 @@ pub fn is_one(folder: &str) -> bool {
 /// Builds the component in a folder, as a description calls it. Returns its file.
 pub fn build(folder: &str) -> Result<(PathBuf, Component)> {
     setup::need(setup::C_COMPILER)?;
-    let output = paths::target().join("machine/c").join(folder.trim_start_matches('/'));
-    build_into(&paths::component(folder), &output).with_context(|| format!("component `{folder}`"))
+    let source = paths::component(folder);
+    // A product has those of Cairn's tree built there, once for all products.
+    let target = paths::workspace_at(&source).target;
+    let output = target.join("machine/c").join(folder.trim_start_matches('/'));
+    build_into(&source, &output).with_context(|| format!("component `{folder}`"))
 }
 
 /// The package of Debian's whose sources the component in a folder needs and that cannot be had.

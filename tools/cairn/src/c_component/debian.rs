@@ -67,6 +67,9 @@ static FETCHING: Mutex<()> = Mutex::new(());
 /// One makes at a time: several systems can have the same component.
 static MAKING: Mutex<()> = Mutex::new(());
 
+/// In the record, instead of the state of the inputs.
+const UNFINISHED: &str = "unfinished\n";
+
 impl Package {
     /// Its name.
     pub fn name(&self) -> &str {
@@ -189,17 +192,18 @@ impl Package {
         }
         let needs: Vec<&str> = self.needs.iter().map(String::as_str).collect();
         setup::need(&needs)?;
-        // It speaks of what is removed here, and would of a half of what follows.
-        if record.exists() {
-            fs::remove_file(&record)
-                .with_context(|| format!("cannot remove {}", record.display()))?;
-        }
         let goes_on = is_by_same && !self.inputs.is_empty();
-        if made.exists() && !goes_on {
-            fs::remove_dir_all(&made)
-                .with_context(|| format!("cannot remove {}", made.display()))?;
+        for old in [&record, &made].into_iter().filter(|old| old.exists() && !goes_on) {
+            let removed = if old.is_dir() { fs::remove_dir_all(old) } else { fs::remove_file(old) };
+            removed.with_context(|| format!("cannot remove {}", old.display()))?;
         }
         fs::create_dir_all(&made).with_context(|| format!("cannot make {}", made.display()))?;
+        // What is interrupted, or fails, goes on the next time where it was.
+        let note = |rest: &str| {
+            fs::write(&record, format!("{line}{rest}"))
+                .with_context(|| format!("cannot write {}", record.display()))
+        };
+        note(UNFINISHED)?;
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&source.folder);
         command.env("CAIRN_PACKAGE", package).env("CAIRN_OUTPUT", &made);
@@ -211,8 +215,7 @@ impl Package {
         if !status.success() {
             bail!("{at}: `make` failed; the messages above say why");
         }
-        fs::write(&record, line + &inputs)
-            .with_context(|| format!("cannot write {}", record.display()))?;
+        note(&inputs)?;
         Ok(made)
     }
 
@@ -323,7 +326,8 @@ mod tests {
         };
         let source = read(description).unwrap();
         // It finds what it wrote before.
-        fs::write(folder.join("make.sh"), "echo run >>\"$CAIRN_OUTPUT/one\"\n").unwrap();
+        let script = "echo run >>\"$CAIRN_OUTPUT/one\"; ! grep -sq wrong inputs/inner/file\n";
+        fs::write(folder.join("make.sh"), script).unwrap();
         let output = folder.join("output");
         let runs = || {
             let debian = source.description.debian.as_ref().unwrap();
@@ -334,8 +338,13 @@ mod tests {
         assert_eq!((runs(), runs()), (1, 1));
         fs::write(inputs.join("inner/file"), "1").unwrap();
         assert_eq!((runs(), runs()), (2, 2));
+        fs::write(inputs.join("inner/file"), "wrong").unwrap();
+        let debian = source.description.debian.as_ref().unwrap();
+        let arguments = [debian.make[1].clone()];
+        debian.made(&source, &output, &package, &debian.make[0], &arguments).unwrap_err();
+        // What was made before that failed is still there.
         fs::write(inputs.join("inner/file"), "2").unwrap();
-        assert_eq!(runs(), 3);
+        assert_eq!(runs(), 4);
         // Another script begins anew.
         fs::write(folder.join("make.sh"), "echo other >>\"$CAIRN_OUTPUT/one\"\n").unwrap();
         assert_eq!(runs(), 1);
