@@ -115,6 +115,9 @@ impl Limits {
             let max = result.max;
             return Some(format!("{name}: {max} once, expected at most {maximum}"));
         }
+        if let Some(budget) = benchmark.budget.filter(|most| median > *most) {
+            return Some(format!("{name}: {median}, expected at most its budget, {budget}"));
+        }
         if benchmark.is_of_linux() {
             let most = benchmark.ratio?;
             return match result.ratio {
@@ -128,17 +131,14 @@ impl Limits {
                 Some(_) => None,
             };
         }
-        match (benchmark.budget, limits.get(name)) {
-            (Some(budget), _) if median > budget => {
-                Some(format!("{name}: {median}, expected at most its budget, {budget}"))
-            }
-            (_, Some(limit)) if median > limit * (1.0 + tolerance / 100.0) => Some(format!(
+        match limits.get(name) {
+            Some(limit) if median > limit * (1.0 + tolerance / 100.0) => Some(format!(
                 "{name}: {median}, expected at most {tolerance} % above {limit}; find what made it slower, or accept it with \
              `./cairn bench{} --set-limits`",
                 self.options
             )),
-            (_, None) if benchmark.hosted => None,
-            (_, None) => Some(format!(
+            None if benchmark.hosted => None,
+            None => Some(format!(
                 "{name}: no limit in {}; `./cairn bench{} --set-limits` adds it",
                 paths::shown(&self.file),
                 self.options
