@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(found, [names.as_slice(), &["TRAILER!!!".to_owned()]].concat());
         assert!(entries[0].starts_with("00000001000081a4"), "a file of mode 0644: {}", entries[0]);
         assert!(
-            entries[0].contains("one\0\0\02"),
+            entries[0].contains("one\0\0\x002"),
             "two bytes before the name, which ends at a multiple of four"
         );
         assert!(entries[3].contains("sbin/deep/three\0\0\0../../one"));
