@@ -197,15 +197,15 @@ CAIRN_C void cairn_ready(void);
 /* Where the first thread begins instead of its main function, as the functions of a server. */
 #ifdef CAIRN_ENTERED
 #define CAIRN_FIRST_THREAD(...)                                                   \
-    static const struct cairn_component cairn_declared = { __VA_ARGS__ };            \
+    static const struct cairn_component cairn_declared = { __VA_ARGS__ };         \
     CAIRN_C __attribute__((used)) bool cairn_has_first_thread(void)               \
     {                                                                             \
-        return cairn_declared.main;                                                  \
+        return cairn_declared.main;                                               \
     }                                                                             \
     CAIRN_C __attribute__((used)) void cairn_main(void)                           \
     {                                                                             \
-        if (cairn_declared.main)                                                     \
-            cairn_declared.main();                                                   \
+        if (cairn_declared.main)                                                  \
+            cairn_declared.main();                                                \
     }                                                                             \
     CAIRN_C __attribute__((naked, used)) void cairn_first_thread(void)            \
     {                                                                             \

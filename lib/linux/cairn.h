@@ -18,6 +18,11 @@
 #include "cairn_device.h"
 #include "cairn_reply.h" /* what calls return: 0, the method's own positive error code, or a CAIRN_ERROR_* */
 
+/* What the C convention does not preserve, but for arguments. */
+#define CAIRN_CLOBBERED \
+	"ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11", "fa0", \
+		"fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7"
+
 /* ------------------------------------------------------------------------------- a component's service */
 
 static inline int64_t cairn_device_error(void)
@@ -99,7 +104,7 @@ static inline void cairn_close(uint32_t first_portal)
 	close((int)(first_portal >> 8 & CAIRN_FILES));
 }
 
-/* From now on methods without buffers, of at most six words, are called without another thread, in a fortieth of the time; but Linux and all of its
+/* From now on methods without buffers, of at most six words, are called without another thread, in a twelfth of the instructions; but Linux and all of its
  * programs stand still until the component has answered. So it is for what answers at once. It holds for this process, not for those that it forks,
  * and as long as the process lives. */
 static inline int64_t cairn_call_directly(uint32_t *first_portal)
@@ -127,8 +132,7 @@ static inline struct cairn_wide_reply cairn_wide_call(uint32_t portal, uint64_t 
 		__asm__ volatile("ecall"
 				 : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
 				 :
-				 : "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8",
-				   "ft9", "ft10", "ft11", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7");
+				 : CAIRN_CLOBBERED);
 		if (a7 == 0)
 			return (struct cairn_wide_reply){ (int64_t)a0, { a1, a2, a3, a4 } };
 	}
@@ -183,8 +187,7 @@ static inline void cairn_enter(cairn_entry entry, struct cairn_device_call *call
 	__asm__ volatile("jalr %8"
 			 : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
 			 : "r"(entry)
-			 : "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8",
-			   "ft9", "ft10", "ft11", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7");
+			 : CAIRN_CLOBBERED);
 	call->status = (int64_t)a0;
 	call->values[0] = a1;
 	call->values[1] = a2;

@@ -10,8 +10,8 @@
 #include "services.h"
 
 /* Of an address space, until it ends: portals that it calls stay what they are. */
-struct direct {
-	u32 portals[CAIRN_DIRECT]; /* 0: not to be called so */
+struct cairn_direct {
+	u32 portals[CAIRN_DIRECT]; /* where entry.S looks; 0: not to be called so */
 	unsigned int count;
 	struct {
 		struct service *service;
@@ -22,19 +22,7 @@ struct direct {
 
 static DEFINE_MUTEX(lock);
 
-static struct direct *direct_of(struct mm_struct *mm)
-{
-	struct direct *direct = container_of(mm->context.direct, struct direct, portals[0]);
-
-	if (mm->context.direct)
-		return direct;
-	direct = kzalloc(sizeof(*direct), GFP_KERNEL);
-	if (direct)
-		WRITE_ONCE(mm->context.direct, direct->portals);
-	return direct;
-}
-
-static long add(struct direct *direct, struct service *service)
+static long add(struct cairn_direct *direct, struct service *service)
 {
 	unsigned int each, first = direct->count;
 
@@ -59,24 +47,26 @@ static long add(struct direct *direct, struct service *service)
 
 long make_direct(struct service *service)
 {
-	struct direct *direct;
-	long first;
+	struct mm_struct *mm = current->mm;
+	long first = -ENOMEM;
 
-	BUILD_BUG_ON(CAIRN_DIRECT != CAIRN_DEVICE_DIRECTS);
+	BUILD_BUG_ON(CAIRN_DIRECT != CAIRN_DEVICE_DIRECTS || offsetof(struct cairn_direct, portals));
 	if (service->is_own)
 		return -ENOTTY;
 	mutex_lock(&lock);
-	direct = direct_of(current->mm);
-	first = direct ? add(direct, service) : -ENOMEM;
+	if (!mm->context.direct)
+		mm->context.direct = kzalloc(sizeof(*mm->context.direct), GFP_KERNEL);
+	if (mm->context.direct)
+		first = add(mm->context.direct, service);
 	mutex_unlock(&lock);
 	return first;
 }
 
-void cairn_end_direct(struct mm_struct *mm)
+void arch_exit_mmap(struct mm_struct *mm)
 {
-	struct direct *direct = container_of(mm->context.direct, struct direct, portals[0]);
+	struct cairn_direct *direct = mm->context.direct;
 
-	if (!mm->context.direct)
+	if (!direct)
 		return;
 	mm->context.direct = NULL;
 	while (direct->service_count > 0)

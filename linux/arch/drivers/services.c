@@ -253,9 +253,6 @@ static long make_service(struct file *file, void __user *argument, bool is_own)
 	service = new_service(argument, is_own);
 	if (IS_ERR(service))
 		return PTR_ERR(service);
-	/* Whoever calls as soon as it is known waits for this process. */
-	if (is_own)
-		cairn_gate_open(service->number);
 	if (is_own && is_known(service))
 		goto known;
 	job = new_job(service, is_own ? CAIRN_SERVICE_SERVE : CAIRN_SERVICE_OPEN);

@@ -56,6 +56,9 @@ int begin_serving(struct service *service)
 	spin_lock_irq(&lock);
 	error = find_own(service);
 	spin_unlock_irq(&lock);
+	/* Whoever calls as soon as it is known waits for this process. */
+	if (!error)
+		cairn_gate_open(service->number);
 	return error;
 }
 

@@ -30,13 +30,10 @@ static uint32_t open_mixed(void)
 	return mixed;
 }
 
-static void forms(void)
+static void sums_and_texts(uint32_t echo)
 {
-	static _Alignas(4096) unsigned char left[16384], right[4096], sums[4096];
-	uint32_t echo = open_echo(), mixed = open_mixed();
-	uint64_t sum = 0, length = 0, totals[3];
+	uint64_t sum = 0, length = 0;
 	char text[64] = { 0 };
-
 	expect("a sum", echo_add(echo, 40, 2, &sum), 0);
 	expect("the sum", (int64_t)sum, 42);
 	expect("an error", echo_add(echo, UINT64_MAX, 1, &sum), CAIRN_ERROR_BAD_ARGUMENT);
@@ -45,6 +42,15 @@ static void forms(void)
 	expect("its length", (int64_t)length, 13);
 	expect("the text", strcmp(text, "said by Linux"), 0);
 	expect("no text", echo_say(echo, "\xff\xfe", 2), CAIRN_ERROR_MALFORMED);
+}
+
+static void forms(void)
+{
+	static _Alignas(4096) unsigned char left[16384], right[4096], sums[4096];
+	uint32_t echo = open_echo(), mixed = open_mixed();
+	uint64_t sum = 0, totals[3];
+
+	sums_and_texts(echo);
 	for (size_t size = 0; size <= 4096; size = size * 3 + 1) {
 		int64_t expected[3] = { 0, 0, (int64_t)size / 2 };
 		memset(sums, 0, sizeof sums);
@@ -115,19 +121,6 @@ static void count_alarm(int signal)
 {
 	(void)signal;
 	alarms++;
-}
-
-/* In a process that has called directly, and in one that it forked. */
-static void sums_and_texts(uint32_t echo)
-{
-	uint64_t sum = 0, length = 0;
-	char text[64] = { 0 };
-	expect("a sum", echo_add(echo, 40, 2, &sum), 0);
-	expect("the sum", (int64_t)sum, 42);
-	expect("an error", echo_add(echo, UINT64_MAX, 1, &sum), CAIRN_ERROR_BAD_ARGUMENT);
-	expect("a text", echo_say(echo, "as ever", 7), 0);
-	expect("it comes back", echo_fill(echo, text, sizeof text, &length), 0);
-	expect("the text", strcmp(text, "as ever"), 0);
 }
 
 static void directly(void)

@@ -5,7 +5,7 @@
 #ifndef __ASSEMBLY__
 typedef struct {
 	void *vdso;
-	const u32 *direct; /* portals that the process calls itself (drivers/direct.c) */
+	struct cairn_direct *direct; /* portals that the process calls itself, first of all (drivers/direct.c) */
 } mm_context_t;
 #endif
 

@@ -6,11 +6,13 @@
 #include <linux/sched.h>
 
 #ifdef CONFIG_CAIRN_SERVICES
-void cairn_end_direct(struct mm_struct *mm);
+/* What the process calls itself (drivers/direct.c) ends with its address space. */
+#define arch_exit_mmap no_exit_mmap
+#include <asm-generic/mm_hooks.h>
+#undef arch_exit_mmap
+void arch_exit_mmap(struct mm_struct *mm);
 #else
-static inline void cairn_end_direct(struct mm_struct *mm)
-{
-}
+#include <asm-generic/mm_hooks.h>
 #endif
 
 static inline int init_new_context(struct task_struct *task, struct mm_struct *mm)
@@ -19,25 +21,6 @@ static inline int init_new_context(struct task_struct *task, struct mm_struct *m
 	return 0;
 }
 #define init_new_context init_new_context
-
-static inline void arch_exit_mmap(struct mm_struct *mm)
-{
-	cairn_end_direct(mm);
-}
-
-static inline int arch_dup_mmap(struct mm_struct *from, struct mm_struct *to)
-{
-	return 0;
-}
-
-static inline void arch_unmap(struct mm_struct *mm, unsigned long begin, unsigned long end)
-{
-}
-
-static inline bool arch_vma_access_permitted(struct vm_area_struct *area, bool write, bool execute, bool foreign)
-{
-	return true;
-}
 
 void switch_mm(struct mm_struct *previous, struct mm_struct *next, struct task_struct *task);
 

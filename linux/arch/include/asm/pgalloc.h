@@ -20,17 +20,13 @@ void pte_free(struct mm_struct *mm, pgtable_t leaf);
  * Who gets a table next must not find that this space still walks through it: a core keeps entries that lead to tables, too, and a fence of one
  * address is of leaves alone (the privileged manual, 4.2.1). A space that ends is fenced before its root has another.
  */
-#define __pte_free_tlb(tlb, leaf, address)		\
+#define cairn_free_fenced(tlb, free, table)		\
 do {							\
 	if (!(tlb)->fullmm)				\
 		flush_tlb_mm((tlb)->mm);		\
-	pte_free((tlb)->mm, leaf);			\
+	free((tlb)->mm, table);				\
 } while (0)
-#define __pmd_free_tlb(tlb, pmd, address)		\
-do {							\
-	if (!(tlb)->fullmm)				\
-		flush_tlb_mm((tlb)->mm);		\
-	pmd_free((tlb)->mm, pmd);			\
-} while (0)
+#define __pte_free_tlb(tlb, leaf, address)	cairn_free_fenced(tlb, pte_free, leaf)
+#define __pmd_free_tlb(tlb, pmd, address)	cairn_free_fenced(tlb, pmd_free, pmd)
 
 #endif

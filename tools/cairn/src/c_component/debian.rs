@@ -329,19 +329,20 @@ mod tests {
         let script = "echo run >>\"$CAIRN_OUTPUT/one\"; ! grep -sq wrong inputs/inner/file\n";
         fs::write(folder.join("make.sh"), script).unwrap();
         let output = folder.join("output");
-        let runs = || {
+        let make = || {
             let debian = source.description.debian.as_ref().unwrap();
             let arguments = [debian.make[1].clone()];
-            let made = debian.made(&source, &output, &package, "sh", &arguments).unwrap();
+            debian.made(&source, &output, &package, "sh", &arguments)
+        };
+        let runs = || {
+            let made = make().unwrap();
             fs::read_to_string(made.join("one")).unwrap().lines().count()
         };
         assert_eq!((runs(), runs()), (1, 1));
         fs::write(inputs.join("inner/file"), "1").unwrap();
         assert_eq!((runs(), runs()), (2, 2));
         fs::write(inputs.join("inner/file"), "wrong").unwrap();
-        let debian = source.description.debian.as_ref().unwrap();
-        let arguments = [debian.make[1].clone()];
-        debian.made(&source, &output, &package, &debian.make[0], &arguments).unwrap_err();
+        make().unwrap_err();
         // What was made before that failed is still there.
         fs::write(inputs.join("inner/file"), "2").unwrap();
         assert_eq!(runs(), 4);

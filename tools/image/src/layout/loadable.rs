@@ -19,8 +19,6 @@ pub(super) struct Loadable {
     space: Space,
     /// Kernel address of the page-table entry of its region's first page.
     entries: u64,
-    /// So many bytes of its region have leaf page tables.
-    entries_span: u64,
 }
 
 /// The tables of the record that have places for them.
@@ -39,9 +37,7 @@ impl Layout<'_> {
     /// Makes page tables for each loadable number, and those of the aliases of its stacks.
     pub(super) fn place_loadable(&mut self) -> Result<(), String> {
         let first = self.system.instances.len() as u16 + 1;
-        // A successor lies at its predecessor's addresses, or behind them.
-        let replaced = self.system.successors().map(|(_, of)| self.placed[**of].entries_span);
-        let leaves = replaced.map(|span| span.div_ceil(LEAF_SPAN)).fold(LEAVES_EACH, u64::max);
+        let leaves = self.loadable_span().div_ceil(LEAF_SPAN);
         for number in (first..).take(self.system.children() as usize) {
             let root = Root(self.tables.take(1)?);
             let region = region(RegionId(number));
@@ -54,10 +50,15 @@ impl Layout<'_> {
             let asid = if self.asids() { u64::from(number) } else { 0 };
             let space = Space::new(root.0, asid);
             let entries = self.tables.kernel_address(entries);
-            let entries_span = (leaves * LEAF_SPAN).min(DEVICES_OFFSET);
-            self.loadable.push(Loadable { number, root, space, entries, entries_span });
+            self.loadable.push(Loadable { number, root, space, entries });
         }
         Ok(())
+    }
+
+    /// So many bytes of the region of a loadable number have leaf page tables: a successor lies at its predecessor's addresses, or behind them.
+    fn loadable_span(&self) -> u64 {
+        let replaced = self.system.successors().map(|(_, of)| self.placed[**of].entries_span);
+        replaced.fold(LEAVES_EACH * LEAF_SPAN, u64::max)
     }
 
     /// The roots of the loadable numbers.
@@ -105,7 +106,7 @@ impl Layout<'_> {
                 space: loadable.space,
                 table: self.connected.tables().portal_table(DomainId(loadable.number)),
                 entries: loadable.entries,
-                entries_span: loadable.entries_span,
+                entries_span: self.loadable_span(),
                 first_thread: u32::MAX,
                 stack_group: u32::MAX,
                 first_export: slot.exports.first,
@@ -113,7 +114,7 @@ impl Layout<'_> {
                 log_size: log.size,
                 sections: SECTIONS_EACH,
                 names: record::Range { start: name, end: name + names },
-                page_tables: loadable.entries_span.div_ceil(LEAF_SPAN) + 3,
+                page_tables: self.loadable_span().div_ceil(LEAF_SPAN) + 3,
                 ..Instance::new_zeroed()
             });
             name += names;
