@@ -1,4 +1,4 @@
-/* Programs: what compresses, and hackbench, groups of senders and receivers that all talk to each other. */
+/* Programs: what compresses, what compiles, and hackbench, groups of senders and receivers that all talk to each other. */
 #include "measure.h"
 
 #include <fcntl.h>
@@ -47,6 +47,24 @@ static void script(void)
 {
     char *arguments[] = { BUSYBOX, "sh", "-c", "i=0; while [ $i -lt 20 ]; do i=$((i+1)); " BUSYBOX " true; done", NULL };
     run(arguments);
+}
+
+/* ---------------------------------------------------------------------------------------- tcc */
+
+#define TCC "/bin/tcc"
+
+/* Three files are compiled and linked, and what comes of that says whether it is right. */
+static void build(void)
+{
+    static char *const steps[][8] = {
+        { TCC, "-c", "/built/start.c", "-o", "/tmp/start.o", NULL },
+        { TCC, "-c", "/built/parts.c", "-o", "/tmp/parts.o", NULL },
+        { TCC, "-c", "/built/main.c", "-o", "/tmp/main.o", NULL },
+        { TCC, "-nostdlib", "-static", "-o/tmp/built", "/tmp/start.o", "/tmp/parts.o", "/tmp/main.o", NULL },
+        { "/tmp/built", NULL },
+    };
+    for (unsigned step = 0; step < sizeof steps / sizeof steps[0]; step++)
+        run(steps[step]);
 }
 
 /* ---------------------------------------------------------------------------------------- hackbench */
@@ -116,4 +134,6 @@ void measure_macros(void)
     write_text();
     measure("macro.gzip", compress);
     measure("macro.shell", script);
+    if (access(TCC, X_OK) == 0)
+        measure("macro.tcc", build);
 }

@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 #include <asm/cairn.h>
 #include <asm/devices.h>
+#include <asm/snapshot.h>
 
 static struct gendisk *disk;
 static struct blk_mq_tag_set tags;
@@ -54,8 +55,22 @@ static const struct blk_mq_ops queue_operations = {
 	.queue_rq = begin_request,
 };
 
+/* What the kernel knows of the disk's content is a life's own: the disk goes on. */
+static int open_disk(struct block_device *device, fmode_t mode)
+{
+	cairn_hold_snapshot("the disk is");
+	return 0;
+}
+
+static void close_disk(struct gendisk *disk, fmode_t mode)
+{
+	cairn_release_snapshot();
+}
+
 static const struct block_device_operations operations = {
 	.owner = THIS_MODULE,
+	.open = open_disk,
+	.release = close_disk,
 };
 
 static void show(struct work_struct *work)

@@ -201,6 +201,9 @@ SYM_FUNC_END(__switch_to)
 
 /* The component's first thread becomes the kernel's. */
 SYM_CODE_START(cairn_start_kernel)
+#ifdef CONFIG_CAIRN_SNAPSHOT
+	call	cairn_go_on_if_possible
+#endif
 	la	tp, init_task
 	la	sp, init_thread_union + THREAD_SIZE - PT_SIZE
 	sd	sp, CAIRN_FRAME(zero)
@@ -209,6 +212,33 @@ SYM_CODE_START(cairn_start_kernel)
 	sd	zero, CAIRN_ENABLED(zero)
 	tail	start_kernel
 SYM_CODE_END(cairn_start_kernel)
+
+#ifdef CONFIG_CAIRN_SNAPSHOT
+SYM_FUNC_START(cairn_keep_registers)
+	sd	ra, 0(a0)
+	sd	sp, 8(a0)
+	.set	place, 16
+	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	sd	s\number, place(a0)
+	.set	place, place + 8
+	.endr
+	li	a0, 0
+	ret
+SYM_FUNC_END(cairn_keep_registers)
+
+SYM_FUNC_START(cairn_go_on)
+	ld	ra, 0(a0)
+	ld	sp, 8(a0)
+	.set	place, 16
+	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	ld	s\number, place(a0)
+	.set	place, place + 8
+	.endr
+	ld	tp, CAIRN_CURRENT(zero)
+	li	a0, 1
+	ret
+SYM_FUNC_END(cairn_go_on)
+#endif
 
 /*
  * Calls of portals, in the form by which the host tool knows them: `ecall` behaves as a jump to a procedure that returns to ra.

@@ -96,6 +96,17 @@ void cairn_stop_float(void)
 	}
 }
 
+/* All have theirs in `thread.fstate`. */
+void cairn_collect_float(void)
+{
+	struct task_struct *owner = cairn_float_owner;
+
+	if (owner) {
+		get(owner);
+		cairn_drop_float(owner);
+	}
+}
+
 /* `thread.fstate` is what the task has. */
 void fstate_save(struct task_struct *task, struct pt_regs *regs)
 {

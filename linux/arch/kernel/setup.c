@@ -42,7 +42,8 @@ void __init setup_arch(char **command_line)
 {
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_end);
 	register_console(&early);
-	strscpy(boot_command_line, cairn_given.command_line, COMMAND_LINE_SIZE);
+	/* What was executed before is in the first process' environment. */
+	snprintf(boot_command_line, COMMAND_LINE_SIZE, "%s entered=%lu", cairn_given.command_line, cairn_given.executed);
 	*command_line = boot_command_line;
 	setup_initial_init_mm(_stext, _etext, _edata, _end);
 	parse_early_param();

@@ -79,6 +79,17 @@ static void clear(unsigned long number, unsigned int runs)
 }
 
 /* What a life before has left is neither in tables nor in translations. */
+void cairn_clear_tables(void)
+{
+	unsigned long first = cairn_given.spaces, end = first + cairn_given.directories + cairn_given.leaves, number;
+
+	for (number = 0; number < end; number++) {
+		clear(number, number < first ? RUNS / 2 : RUNS);
+		if (number < first)
+			cairn_fence(number, 0);
+	}
+}
+
 void __init cairn_find_tables(void)
 {
 	unsigned long first = cairn_given.spaces, second = first + cairn_given.directories,
@@ -86,13 +97,11 @@ void __init cairn_find_tables(void)
 
 	cairn_tables = __va(cairn_given.tables);
 	cairn_leaves = cairn_tables + second * PTRS_PER_PTE;
+	cairn_clear_tables();
 	for (number = end; number-- > 0;) {
 		struct free *free = number < first ? &roots : number < second ? &directories : &leaves;
 
-		clear(number, number < first ? RUNS / 2 : RUNS);
 		free->numbers[free->count++] = number;
-		if (number < first)
-			cairn_fence(number, 0);
 	}
 	cairn_status(CAIRN_LAZY_BASE) = CAIRN_NOT_LAZY;
 	cairn_forget_pages();
@@ -105,6 +114,11 @@ void cairn_link_table(void *entry, void *table)
 
 	if (cairn_link(place, number))
 		cairn_refused("link", place, number);
+}
+
+unsigned long cairn_space(struct mm_struct *mm)
+{
+	return number_of(mm->pgd);
 }
 
 pgd_t *pgd_alloc(struct mm_struct *mm)
@@ -156,13 +170,13 @@ void switch_mm(struct mm_struct *previous, struct mm_struct *next, struct task_s
 
 void flush_tlb_mm(struct mm_struct *mm)
 {
-	cairn_fence(number_of(mm->pgd), 0);
+	cairn_fence(cairn_space(mm), 0);
 }
 
 void cairn_flush_page(struct mm_struct *mm, unsigned long address)
 {
 	/* Address 0 would be all; that is right, too. */
-	cairn_fence(number_of(mm->pgd), address & PAGE_MASK);
+	cairn_fence(cairn_space(mm), address & PAGE_MASK);
 }
 
 void flush_tlb_page(struct vm_area_struct *vma, unsigned long address)

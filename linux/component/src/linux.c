@@ -12,11 +12,9 @@
 #include "cairn_startup.h"
 #include "cairn_thread.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
-enum { COMMAND_LINE, PRIORITY, READS_CONSOLE, CALLERS };
+enum { COMMAND_LINE, PRIORITY, READS_CONSOLE, CALLERS, SNAPSHOT };
 
 KEYBOARD_SERVER(linux)
 
@@ -281,17 +279,17 @@ static void start(void)
     const struct cairn_processes *processes = &startup->processes;
     const struct cairn_mapping *initramfs = section("initramfs");
     const char *command_line;
-    static char line[CAIRN_ARGUMENT_SIZE + 32];
-    uint64_t priority = cairn_argument(PRIORITY);
+    static char line[CAIRN_ARGUMENT_SIZE + 1];
     size_t length = cairn_argument_text(COMMAND_LINE, &command_line);
+    uint64_t executed, priority = cairn_argument(PRIORITY), snapshot = cairn_argument(SNAPSHOT) << 20;
 
-    /* What was executed before the kernel is in its first process' environment. */
-    uint64_t executed;
     __asm__ volatile("rdinstret %0" : "=r"(executed));
-    snprintf(line, sizeof line, "%.*s entered=%" PRIu64, (int)length, command_line, executed);
+    memcpy(line, command_line, length);
+    if (cairn_argument(SNAPSHOT) >= processes->memory_size >> 20)
+        cairn_panic("`snapshot`: expected fewer MiB than the `memory` of `processes`, which they are part of");
     cairn_given = (struct cairn_given){
         .memory = processes->memory,
-        .memory_size = processes->memory_size,
+        .memory_size = processes->memory_size - snapshot,
         .tables = processes->tables,
         .spaces = processes->spaces,
         .directories = processes->directories,
@@ -304,7 +302,13 @@ static void start(void)
         .has_network = !cairn_is_left_out(NETWORK_PLACE),
         .callers = cairn_argument(CALLERS),
         .command_line = line,
+        .executed = executed,
+        .snapshot = processes->memory + processes->memory_size - snapshot,
+        .snapshot_size = snapshot,
     };
+    /* What memory has before the first life is nobody's snapshot. */
+    if (snapshot > 0 && startup->generation == 0)
+        *(volatile uint64_t *)(cairn_given.snapshot + CAIRN_PROCESS_MEMORY) = 0;
     ask_for_time_and_seed();
     *PENDING = 0;
     begin_devices();
@@ -335,4 +339,5 @@ CAIRN_COMPONENT(.name = "linux", .main = start,
                 .arguments = { { "command_line", CAIRN_ARGUMENT_TEXT, 0, 0 },
                                { "priority", CAIRN_ARGUMENT_UNSIGNED, 0, 0 },
                                { "reads_console", CAIRN_ARGUMENT_BOOL, 1, 1 },
-                               { "callers", CAIRN_ARGUMENT_UNSIGNED, 1, 0 } });
+                               { "callers", CAIRN_ARGUMENT_UNSIGNED, 1, 0 },
+                               { "snapshot", CAIRN_ARGUMENT_UNSIGNED, 1, 0 } });

@@ -52,6 +52,9 @@ struct cairn_given {
 	unsigned long device_count;
 	unsigned long callers; /* threads that call other components for processes */
 	const char *command_line;
+	unsigned long executed; /* instructions before the kernel */
+	unsigned long snapshot; /* physical address of memory that the kernel has for that, which the next life finds as it was, and bytes */
+	unsigned long snapshot_size;
 };
 extern struct cairn_given cairn_given;
 

@@ -330,6 +330,9 @@ extern struct page *cairn_zero_page;
 
 void paging_init(void);
 void cairn_find_tables(void);
+void cairn_clear_tables(void);
+/* The number of an address space. */
+unsigned long cairn_space(struct mm_struct *mm);
 
 #endif
 #endif

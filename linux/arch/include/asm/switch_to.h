@@ -19,6 +19,7 @@ void fstate_restore(struct task_struct *task, struct pt_regs *regs);
 void cairn_switch_float(struct task_struct *next);
 bool cairn_takes_float(struct pt_regs *regs);
 void cairn_drop_float(struct task_struct *task);
+void cairn_collect_float(void);
 
 /* Whose state is where portal code finds it, and whether that gives it to the task that runs. */
 extern struct task_struct *cairn_float_owner, *cairn_float_given;

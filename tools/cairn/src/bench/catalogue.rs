@@ -421,7 +421,7 @@ mod tests {
         assert_eq!(chosen("native.null"), ["native.null"]);
         // Interrupts, and what the bare machine has none of.
         let alone = chosen("linux").len() - 2 * chosen("native").len();
-        assert_eq!(alone, chosen("interrupt.timer.linux").len() + 3);
+        assert_eq!(alone, chosen("interrupt.timer.linux").len() + 5);
         for other in [chosen(""), chosen("pipe")] {
             assert!(!other.is_empty() && other.iter().all(|name| !name.starts_with("linux")));
         }
