@@ -121,6 +121,9 @@ supervisor_call:
     beq     a7, t0, put_character
     li      t0, SBI_RESET
     beq     a7, t0, reset
+    beqz    a7, set_timer                       # legacy calls, of a Linux on the bare core
+    li      t0, SBI_SHUTDOWN
+    beq     a7, t0, shut_down
     li      a0, SBI_NOT_SUPPORTED
     li      a1, 0
     j       leave
@@ -143,6 +146,8 @@ put_character:
     j       leave
 
 # The simulation cannot start again, so every reset ends it; a reason (a1) is a failure.
+shut_down:
+    li      a1, 0
 reset:
     bnez    a1, fail
     li      t0, FINISHER

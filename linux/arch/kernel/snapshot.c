@@ -270,11 +270,12 @@ static void trust(struct work_struct *work)
 static DECLARE_DELAYED_WORK(trusting, trust);
 
 /* What the others have given this life. */
-static void begin_later_life(void)
+static void __ref begin_later_life(void)
 {
 	unsigned long now = get_cycles64();
 
-	add_device_randomness(cairn_given.seed, cairn_given.seed_size);
+	/* It counts as at a boot, and what there is of it has no other effect before the generator is ready. */
+	add_bootloader_randomness(cairn_given.seed, cairn_given.seed_size);
 	add_device_randomness(&now, sizeof(now));
 	random_fops.unlocked_ioctl(NULL, RNDRESEEDCRNG, 0);
 	cairn_begun();
@@ -300,6 +301,8 @@ static ssize_t snapshot_store(struct kobject *object, struct kobj_attribute *att
 		pr_err("cairn: no snapshot: %s in use, which a later life would not have\n", held);
 		return -EBUSY;
 	}
+	if (!rng_is_initialized())
+		pr_warn("cairn: random bytes may be the same in each life of this snapshot: nobody has given a seed (`random` among the imports)\n");
 	cancel_delayed_work_sync(&trusting);
 	error = take();
 	if (error < 0)

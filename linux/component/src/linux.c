@@ -66,8 +66,8 @@ void wait_a_while(void)
 void raise(unsigned interrupt)
 {
     atomic_fetch_or_explicit(PENDING, UINT64_C(1) << interrupt, memory_order_relaxed);
+    /* The kernel's thread alone says that it is not: this one may be of less priority, and stopped here while others have interrupts for it. */
     if (is_idle) {
-        is_idle = false;
         semaphore_v(idle);
     } else {
         /* It comes by itself where no process runs. */
@@ -110,7 +110,7 @@ static void wait_for_time(void)
 static struct ring {
     _Atomic uint32_t from, to;
     char bytes[8192];
-} said, typed;
+} said, typed, typed_by_others;
 
 static uint32_t put(struct ring *ring, const char *bytes, uint32_t count)
 {
@@ -144,7 +144,8 @@ unsigned long cairn_say(const char *text, unsigned long count)
 
 unsigned long cairn_hear(char *text, unsigned long room)
 {
-    return get(&typed, text, (uint32_t)room);
+    uint32_t count = get(&typed, text, (uint32_t)room);
+    return count + get(&typed_by_others, text + count, (uint32_t)room - count);
 }
 
 static void write_what_is_said(uint64_t unused)
@@ -159,13 +160,13 @@ static void write_what_is_said(uint64_t unused)
     }
 }
 
-/* Of the console's reader and of others, whose threads may be of less priority than the kernel's, and stopped at any place. */
+/* Of other components, which may be of less priority than Linux, and stopped at any place: nobody but them waits for that. */
 static void type(const char *bytes, uint32_t count)
 {
     static atomic_int is_typing;
     while (atomic_exchange(&is_typing, 1))
         wait_a_while();
-    put(&typed, bytes, count);
+    put(&typed_by_others, bytes, count);
     is_typing = 0;
 }
 
@@ -193,7 +194,7 @@ static void read_what_is_typed(uint64_t unused)
         if (console_read(CONSOLE, text, sizeof text, &count) != 0)
             return;
         /* What the kernel does not fetch in time is lost, as by any serial line. */
-        type(text, (uint32_t)count);
+        put(&typed, text, (uint32_t)count);
         raise(CAIRN_IRQ_CONSOLE);
     }
 }

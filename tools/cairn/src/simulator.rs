@@ -83,6 +83,14 @@ pub fn command(file: &Path, machine: &Machine, options: &Options) -> Result<Comm
     Ok(command)
 }
 
+/// The command that boots what lies in files, each at an address, the first of them where an image does.
+pub fn loaded(machine: &Machine, files: &[(PathBuf, u64)]) -> Result<Command> {
+    let mut command = program(machine)?;
+    command.arg(placed(&assemble("shim", machine)?, SHIM));
+    command.args(files.iter().map(|(file, address)| placed(file, *address)));
+    Ok(command)
+}
+
 /// The command that runs the bare program in the folder `boards/rtl/NAME` on `machine`.
 pub fn bare(name: &str, machine: &Machine) -> Result<Command> {
     let mut command = program(machine)?;

@@ -10,6 +10,9 @@ use tar::{Builder, EntryType, Header};
 /// The file of a folder that says what else belongs to its archive, and is no part of that.
 pub const MANIFEST: &str = "content.toml";
 
+/// What Linux starts of its first file system, if it is there.
+const FIRST_PROGRAM: &str = "init";
+
 /// Permissions that are kept: those for writing are the owner's alone, since the others follow from who checked a tree out.
 const MODE_KEPT: u32 = 0o7755;
 
@@ -112,6 +115,14 @@ impl Archive {
         const FILE: u32 = 0o100_000;
         const FOLDER: u32 = 0o040_000;
         const LINK: u32 = 0o120_000;
+        if let Some(Node::File(mode, _)) = self.entries.get(Path::new(FIRST_PROGRAM))
+            && mode & 0o100 == 0
+        {
+            let what = format!(
+                "`{FIRST_PROGRAM}` is not executable, so Linux would not start it: make it so by `chmod +x {FIRST_PROGRAM}`"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
         let mut bytes = Vec::new();
         let mut entry = |number: usize, mode: u32, name: &[u8], content: &[u8]| {
             let (links, size, name_size) = (1, content.len(), name.len() + 1);
@@ -295,6 +306,20 @@ mod tests {
             "two bytes before the name, which ends at a multiple of four"
         );
         assert!(entries[3].contains("sbin/deep/three\0\0\0../../one"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_linux_could_not_start_is_refused() {
+        let folder = folder("content-init");
+        let init = folder.join("init");
+        fs::write(&init, "#!/bin/sh").unwrap();
+        let of = |mode| {
+            fs::set_permissions(&init, fs::Permissions::from_mode(mode)).unwrap();
+            let archive = Archive::of(&folder).unwrap();
+            [Format::Cpio, Format::Tar].map(|format| archive.clone().bytes(format).is_ok())
+        };
+        assert_eq!((of(0o644), of(0o755)), ([false, true], [true, true]));
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -36,6 +36,11 @@ impl<'a> Booted<'a> {
         Booted { system, placement: None }
     }
 
+    /// Whether it has Linux in it.
+    pub fn is_of_linux(self) -> bool {
+        self.system == NATIVE || self.system.starts_with(native::SYSTEM)
+    }
+
     /// Its components, built and connected.
     pub fn parts(self, board: Option<&str>) -> Result<Parts> {
         let path = format!("bench/systems/{}.toml", self.system);
@@ -51,7 +56,7 @@ impl<'a> Booted<'a> {
     fn marks(self) -> (&'static str, &'static str) {
         let before = match self.system {
             "kernel-driver" => "kernel.driver.",
-            native::SYSTEM => native::COMPONENT,
+            native::SYSTEM | native::SIMULATED => native::COMPONENT,
             NATIVE => native::BARE,
             "misses-crowded" => "crowded.",
             "misses-large" => "large.",

@@ -197,7 +197,7 @@ impl Catalogue {
         };
         let mut benchmarks: Vec<_> = benchmark.into_iter().flat_map(Benchmark::placed).collect();
         if paths::bench() == paths::source() {
-            benchmarks.extend(native::benchmarks()?);
+            benchmarks.extend(native::benchmarks(board.is_some())?);
         }
         let mut catalogue = Catalogue { benchmarks, plots: plot, references };
         if paths::bench() != paths::source() {

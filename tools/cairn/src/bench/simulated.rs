@@ -3,6 +3,7 @@
 use super::booted::Booted;
 use super::catalogue::{Benchmark, Boot, Catalogue, Filter};
 use super::floor::Floors;
+use super::native;
 use super::results::{Measured, Unit};
 use super::{END, Measurement, retired, trace};
 use crate::build;
@@ -19,6 +20,8 @@ use std::time::Duration;
 
 /// Time for one benchmark system, on a slow host.
 const LIMIT: Duration = Duration::from_secs(1800);
+/// For one with Linux, which boots for much longer than it measures.
+const LINUX_LIMIT: Duration = Duration::from_secs(3 * 3600);
 /// Samples of a benchmark; those that take long take fewer.
 const SAMPLES: u32 = 100;
 /// Most characters of an instance's argument.
@@ -41,7 +44,7 @@ pub fn measure(
     parallel: usize,
     progress: &ProgressBar,
 ) -> Result<Measurement> {
-    let Board { machine, asid_bits } = Board::load(board)?;
+    let Board { description, machine } = Board::load(board)?;
     let chosen = || catalogue.chosen(filter);
     if chosen().all(|benchmark| benchmark.missing.is_some()) {
         bail!(
@@ -63,11 +66,15 @@ pub fn measure(
         let command = machine::command(&image, &Options::default(), Console::Program)?;
         jobs.push(Box::new(move || boot(system, command, progress)));
     }
+    if chosen().any(|benchmark| benchmark.native.is_some()) {
+        let command = native::simulated(&description, &machine)?;
+        jobs.push(Box::new(move || boot(Booted::native(), command, progress)));
+    }
     if chosen().any(|benchmark| benchmark.boot.is_some()) {
         jobs.push(Box::new(move || from_reset(catalogue, board, progress)));
     }
     progress.set_message("floor");
-    let floors = Floors::measure(&machine, asid_bits)?;
+    let floors = Floors::measure(&machine, description.asid_bits.into())?;
     let outcomes = run(jobs, parallel);
     progress.finish_and_clear();
     let mut measured = Vec::new();
@@ -82,6 +89,9 @@ pub fn measure(
         let benchmark = catalogue.find(&result.name).expect("results are in the catalogue");
         floors.put_beside(benchmark, result);
     }
+    let medians: Vec<_> = results.iter().map(|one| (one.name.clone(), one.median)).collect();
+    let bare = |name: &str| medians.iter().find(|one| one.0 == name).map(|one| one.1);
+    native::put_beside(bare, &mut results);
     Ok(Measurement {
         machine: format!("{board}, cycle by cycle"),
         unit: Unit::Cycles,
@@ -120,10 +130,10 @@ fn order(system: &mut System, wanted: &Option<String>) {
     }
 }
 
-/// What stands for a board.
+/// A board, and what stands for it.
 struct Board {
+    description: cairn_description::Board,
     machine: simulator::Machine,
-    asid_bits: u64,
 }
 
 impl Board {
@@ -131,7 +141,7 @@ impl Board {
         let board = cairn_description::load_board(&paths::files(), name)
             .map_err(|report| anyhow!("{report}"))?;
         match Machine::of(&board) {
-            Machine::Simulator(machine) => Ok(Board { machine, asid_bits: board.asid_bits.into() }),
+            Machine::Simulator(machine) => Ok(Board { description: board, machine }),
             Machine::Qemu(_) | Machine::Hardware(_) => bail!(
                 "the board `{name}` is not simulated: expected one with a table [simulator], such as rocket-rtl, or no --board for QEMU"
             ),
@@ -185,7 +195,7 @@ fn run(jobs: Vec<Job>, parallel: usize) -> Vec<Outcome> {
 }
 
 fn boot(system: Booted, command: Command, progress: &ProgressBar) -> Outcome {
-    let mut guest = Guest::start(command, LIMIT)?;
+    let mut guest = Guest::start(command, if system.is_of_linux() { LINUX_LIMIT } else { LIMIT })?;
     let line = Pattern::expression(&format!("^BENCH (\\S+) (cycles|misses) .*\n|^{END}"))?;
     let mut seen = 0;
     let ended = loop {

@@ -82,11 +82,17 @@ fn columns<'a>(catalogue: &'a Catalogue, measurement: &'a Measurement) -> Vec<Co
             plain("each", 6, |_, result| {
                 ratio(result.instructions.map(|instructions| result.median / instructions))
             }),
+        ]);
+    }
+    let is_beside_the_bare_machine =
+        measurement.results.iter().any(|result| result.native.is_some());
+    if measurement.unit == Unit::Cycles && !is_beside_the_bare_machine {
+        columns.extend([
             plain("floor", 7, |_, result| number(result.floor)),
             plain("ratio", 6, |_, result| ratio(result.ratio)),
         ]);
     }
-    if measurement.results.iter().any(|result| result.native.is_some()) {
+    if is_beside_the_bare_machine {
         columns.extend([
             plain("native", 10, |_, result| number(result.native)),
             plain("ratio", 7, |_, result| ratio(result.ratio)),
