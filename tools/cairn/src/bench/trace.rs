@@ -1,4 +1,4 @@
-//! The time interrupts are off, from a trace of every executed instruction.
+//! The time interrupts are off, from a trace of every executed block of instructions.
 //!
 //! They are off in privileged mode, in the scheduler and in the interrupt dispatcher, and on in
 //! every other instance (`sie`). So a run of instructions outside the other instances is a time
@@ -13,7 +13,7 @@ use crate::qemu;
 use anyhow::{Context, Result, bail};
 use cairn_abi::RegionId;
 use cairn_abi::address::{IMAGE_OFFSET, KERNEL, REGION_SIZE, image_spread};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, BufReader, Write};
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
@@ -23,12 +23,13 @@ use std::thread;
 
 /// Instructions that are traced in each system, from the first one with interrupts on.
 const INSTRUCTIONS: u64 = 1_000_000;
-/// Every instruction is a translated block of its own.
-const STEPS: [&str; 3] = ["-singlestep", "-icount", "shift=0,sleep=off"];
-/// Each block is logged, but for those of the firmware.
+const COUNTED: [&str; 2] = ["-icount", "shift=0,sleep=off"];
+/// Each block is logged, and its instructions when it is translated, but for those of the firmware.
 const WITHOUT_FIRMWARE: [&str; 4] =
-    ["-d", "exec,nochain,int", "-dfilter", "0..0x7fffffff,0x80020000..0xffffffffffffffff"];
-/// The same for all blocks, as QEMU's monitor understands it: from the first fault on, since the firmware's own boot
+    ["-d", "exec,nochain,int,in_asm", "-dfilter", "0..0x7fffffff,0x80020000..0xffffffffffffffff"];
+/// Every instruction is a translated block of its own: what was translated before the log begins is not in it.
+const STEPS: &str = "-singlestep";
+/// All of them are logged, as QEMU's monitor understands it: from the first fault on, since the firmware's own boot
 /// takes 12 million instructions.
 const WITH_FIRMWARE: &[u8] = b"log exec,nochain\n";
 /// Where the firmware's code lies. An instance whose region that is has its code behind it.
@@ -51,10 +52,10 @@ pub fn add(name: &str, firmware: bool, length: Option<u64>, lengths: &mut Length
     let image = build::build(&path, None)?;
     let on = interruptible(&Parts::new(&path, None)?);
     let monitor = paths::temporary(&std::env::temp_dir().join("cairn-monitor"));
-    let mut further = STEPS.map(str::to_owned).to_vec();
+    let mut further = COUNTED.map(str::to_owned).to_vec();
     if firmware {
         let place = format!("unix:{},server=on,wait=off", monitor.display());
-        further.extend(["-monitor".to_owned(), place]);
+        further.extend([STEPS.to_owned(), "-monitor".to_owned(), place]);
     } else {
         further.extend(WITHOUT_FIRMWARE.map(str::to_owned));
     }
@@ -109,8 +110,62 @@ pub fn interruptible(parts: &Parts) -> Vec<u64> {
         .collect()
 }
 
-/// Reads lines such as `Trace 0: 0x7f... [00000000/ffffffc000001234/00000101/ff000201] name`, and
-/// those of traps. Returns how many instructions it counted. With `firmware` only runs with instructions of the firmware are of interest.
+/// The times without interrupts in what was executed so far.
+struct Runs<'a> {
+    /// Where the regions of the instances that run with interrupts on begin.
+    on: &'a [u64],
+    /// Whether only times with instructions of the firmware are of interest.
+    firmware: bool,
+    lengths: &'a mut Lengths,
+    /// Instructions, from the first one with interrupts on.
+    counted: u64,
+    /// Those since interrupts are off, and whether that time is of interest.
+    off: u64,
+    wanted: bool,
+    /// The nucleus begins at a physical address, where an instance's region may be later.
+    is_virtual: bool,
+}
+
+impl Runs<'_> {
+    fn is_on(&self, address: u64) -> bool {
+        self.on.contains(&(address & !(REGION_SIZE - 1)))
+    }
+
+    /// Interrupts are on.
+    fn end(&mut self) {
+        if self.off > 0 && self.counted > 0 && self.wanted {
+            *self.lengths.entry(self.off).or_default() += 1;
+        }
+        (self.off, self.wanted) = (0, !self.firmware);
+    }
+
+    /// A block was executed to its end, if there was one. Without its instructions it is a single one.
+    fn execute_all(&mut self, blocks: &HashMap<String, Vec<u64>>, block: Option<(String, u64)>) {
+        let Some((block, begin)) = block else { return };
+        self.execute(begin, blocks.get(&block).map_or(1, |all| all.len() as u64));
+    }
+
+    /// So many instructions of a block at `address` were executed.
+    fn execute(&mut self, address: u64, instructions: u64) {
+        self.is_virtual |= address >= KERNEL;
+        if !self.is_virtual || instructions == 0 {
+            return;
+        }
+        if self.is_on(address) {
+            self.end();
+            self.counted += instructions;
+            return;
+        }
+        self.off += instructions;
+        self.wanted |= FIRMWARE.contains(&address);
+        if self.counted > 0 {
+            self.counted += instructions;
+        }
+    }
+}
+
+/// Reads lines such as `Trace 0: 0x7f... [00000000/ffffffc000001234/00000101/ff000201] name`, those of traps, and the instructions of blocks,
+/// `0xffffffc000001234:  00008067  ret`, which come before a block is executed first. Returns how many instructions it counted.
 fn count(
     mut log: impl BufRead,
     on: &[u64],
@@ -118,46 +173,47 @@ fn count(
     length: u64,
     lengths: &mut Lengths,
 ) -> Result<u64> {
-    let (mut counted, mut off, mut line, mut last) = (0, 0, String::new(), 0);
-    let mut wanted = !firmware;
-    // The nucleus begins at a physical address, where an instance's region may be later.
-    let mut is_virtual = false;
-    while counted < length {
+    let mut runs =
+        Runs { on, firmware, lengths, counted: 0, off: 0, wanted: !firmware, is_virtual: false };
+    let mut blocks: HashMap<String, Vec<u64>> = HashMap::new();
+    let (mut translated, mut line) = (Vec::new(), String::new());
+    // The last one: only what comes behind it tells whether it was executed, and how far.
+    let mut last: Option<(String, u64)> = None;
+    while runs.counted < length {
         line.clear();
         if log.read_line(&mut line)? == 0 {
             break;
         }
-        if trapped(&line).is_some_and(|address| on.contains(&(address & !(REGION_SIZE - 1)))) {
-            if off > 0 && counted > 0 && wanted {
-                *lengths.entry(off).or_default() += 1;
-            }
-            (off, wanted) = (0, !firmware);
-            continue;
-        }
-        let Some(address) = address(&line) else { continue };
-        // An instruction before which QEMU did something else is logged twice; none of ours jumps to
-        // itself.
-        if address == last {
-            continue;
-        }
-        last = address;
-        is_virtual |= address >= KERNEL;
-        if !is_virtual {
-            continue;
-        }
-        if on.contains(&(address & !(REGION_SIZE - 1))) {
-            if off > 0 && counted > 0 && wanted {
-                *lengths.entry(off).or_default() += 1;
-            }
-            (off, wanted) = (0, !firmware);
-            counted += 1;
+        if let Some(address) = line.strip_prefix("0x") {
+            translated.extend(hexadecimal(address.split(':').next()));
+        } else if line.starts_with("Stopped execution of TB chain before") {
+            last = None;
+        } else if let Some((_, address)) = line.split_once("rewound execution of TB to ") {
+            // What it was stopped by, an access to a device, begins a block of its own.
+            let Some((block, begin)) = last.take() else { continue };
+            let address = hexadecimal(Some(address.trim_end())).unwrap_or(begin);
+            let all = blocks.get(&block).map_or(&[][..], Vec::as_slice);
+            runs.execute(begin, all.iter().filter(|one| **one < address).count() as u64);
         } else {
-            off += 1;
-            wanted |= FIRMWARE.contains(&address);
-            counted += u64::from(counted > 0);
+            let trapped = trapped(&line);
+            let begun = block(&line);
+            if trapped.is_none() && begun.is_none() {
+                continue;
+            }
+            runs.execute_all(&blocks, last.take());
+            if trapped.is_some_and(|address| runs.is_on(address)) {
+                runs.end();
+            }
+            if let Some((block, address)) = begun {
+                if !translated.is_empty() {
+                    blocks.insert(block.to_owned(), std::mem::take(&mut translated));
+                }
+                last = Some((block.to_owned(), address));
+            }
         }
     }
-    Ok(counted)
+    runs.execute_all(&blocks, last);
+    Ok(runs.counted)
 }
 
 /// Where it happened, if the line tells of a trap: `riscv_cpu_do_interrupt: hart:0, async:1, cause:..., epc:0x...,
@@ -167,9 +223,14 @@ fn trapped(line: &str) -> Option<u64> {
     u64::from_str_radix(fields.split(',').next()?, 16).ok()
 }
 
-fn address(line: &str) -> Option<u64> {
-    let fields = line.strip_prefix("Trace ")?.split_once('[')?.1;
-    u64::from_str_radix(fields.split('/').nth(1)?, 16).ok()
+/// Which block, and where it begins, if the line tells of one that is executed.
+fn block(line: &str) -> Option<(&str, u64)> {
+    let (before, fields) = line.strip_prefix("Trace ")?.split_once('[')?;
+    Some((before, hexadecimal(fields.split('/').nth(1))?))
+}
+
+fn hexadecimal(digits: Option<&str>) -> Option<u64> {
+    u64::from_str_radix(digits?.trim_start_matches("0x"), 16).ok()
 }
 
 /// The benchmark's result: the longest time.
@@ -223,12 +284,42 @@ mod tests {
         let next = scheduler + 4;
         let mut lengths = Lengths::new();
         // What comes before the first instruction with interrupts on is the boot.
-        let log =
-            log(&[kernel, user, kernel, scheduler, scheduler, next, kernel, user, kernel, user]);
+        // One before which QEMU did something else is logged twice.
+        let stopped = format!("Stopped execution of TB chain before 0x7f00 [{scheduler:016x}] \n");
+        let log = [
+            log(&[kernel, user, kernel, scheduler]),
+            stopped,
+            log(&[scheduler, next, kernel, user, kernel, user]),
+        ]
+        .concat();
         assert_eq!(count(log.as_bytes(), &[user], false, 100, &mut lengths).unwrap(), 8);
         assert_eq!(lengths, Lengths::from([(1, 1), (4, 1)]));
         let result = result("x", &lengths).unwrap();
         assert_eq!((result.minimum, result.median, result.max, result.samples), (1.0, 4.0, 4.0, 2));
+    }
+
+    #[test]
+    fn blocks_have_the_instructions_that_they_were_translated_from() {
+        let (user, kernel) = (region(RegionId(3)), 0xffff_ffc0_0000_0000);
+        let translated = |first: u64, count: u64| -> String {
+            let lines = (0..count).map(|at| format!("0x{:016x}:  00000013  nop\n", first + 4 * at));
+            ["IN: \nPriv: 1; Virt: 0\n".to_owned()].into_iter().chain(lines).collect()
+        };
+        let executed = |block: u64, first: u64| {
+            format!("Trace 0: 0x7f0{block} [00000000/{first:016x}/00000101/ff000201] \n")
+        };
+        let rewound = format!("cpu_io_recompile: rewound execution of TB to {:016x}\n", kernel + 8);
+        let text = [
+            translated(kernel + 64, 1) + &executed(4, kernel + 64),
+            translated(user, 2) + &executed(1, user),
+            translated(kernel, 5) + &executed(2, kernel) + &executed(1, user),
+            // An access to a device stops it behind two.
+            executed(2, kernel) + &rewound + &translated(kernel + 8, 1) + &executed(3, kernel + 8),
+            executed(1, user),
+        ];
+        let mut lengths = Lengths::new();
+        let counted = count(text.concat().as_bytes(), &[user], false, 100, &mut lengths).unwrap();
+        assert_eq!((counted, lengths), (14, Lengths::from([(3, 1), (5, 1)])));
     }
 
     #[test]
