@@ -25,6 +25,17 @@
 	sd	s0, PT_SP(sp)
 	.endm
 
+	/* What a call preserves, as in `thread` and in a snapshot. */
+	.macro	preserved instruction, base
+	\instruction ra, 0(\base)
+	\instruction sp, 8(\base)
+	.set	place, 16
+	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	\instruction s\number, place(\base)
+	.set	place, place + 8
+	.endr
+	.endm
+
 	.section .text.cairn_entry, "ax"
 
 /* A process has called. */
@@ -175,24 +186,8 @@ SYM_FUNC_START(__switch_to)
 	add	a3, a0, a4
 	add	a4, a1, a4
 	ld	a5, TASK_TI_KERNEL_SP(a1)
-	sd	ra, 0(a3)
-	sd	sp, 8(a3)
-	sd	s0, 16(a3)
-	sd	s1, 24(a3)
-	.set	place, 32
-	.irp	number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-	sd	s\number, place(a3)
-	.set	place, place + 8
-	.endr
-	ld	ra, 0(a4)
-	ld	sp, 8(a4)
-	ld	s0, 16(a4)
-	ld	s1, 24(a4)
-	.set	place, 32
-	.irp	number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-	ld	s\number, place(a4)
-	.set	place, place + 8
-	.endr
+	preserved sd, a3
+	preserved ld, a4
 	sd	a5, CAIRN_FRAME(zero)
 	sd	a1, CAIRN_CURRENT(zero)
 	mv	tp, a1
@@ -215,25 +210,13 @@ SYM_CODE_END(cairn_start_kernel)
 
 #ifdef CONFIG_CAIRN_SNAPSHOT
 SYM_FUNC_START(cairn_keep_registers)
-	sd	ra, 0(a0)
-	sd	sp, 8(a0)
-	.set	place, 16
-	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-	sd	s\number, place(a0)
-	.set	place, place + 8
-	.endr
+	preserved sd, a0
 	li	a0, 0
 	ret
 SYM_FUNC_END(cairn_keep_registers)
 
 SYM_FUNC_START(cairn_go_on)
-	ld	ra, 0(a0)
-	ld	sp, 8(a0)
-	.set	place, 16
-	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-	ld	s\number, place(a0)
-	.set	place, place + 8
-	.endr
+	preserved ld, a0
 	ld	tp, CAIRN_CURRENT(zero)
 	li	a0, 1
 	ret

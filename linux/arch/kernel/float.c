@@ -87,15 +87,6 @@ void fstate_off(struct task_struct *task, struct pt_regs *regs)
 		cairn_switch_float(current);
 }
 
-/* Others read and write what a task has that stops. */
-void cairn_stop_float(void)
-{
-	if (cairn_float_owner == current) {
-		get(current);
-		cairn_drop_float(current);
-	}
-}
-
 /* All have theirs in `thread.fstate`. */
 void cairn_collect_float(void)
 {
@@ -105,6 +96,13 @@ void cairn_collect_float(void)
 		get(owner);
 		cairn_drop_float(owner);
 	}
+}
+
+/* Others read and write what a task has that stops. */
+void cairn_stop_float(void)
+{
+	if (cairn_float_owner == current)
+		cairn_collect_float();
 }
 
 /* `thread.fstate` is what the task has. */

@@ -38,7 +38,7 @@ impl<'a> Booted<'a> {
 
     /// Whether it has Linux in it.
     pub fn is_of_linux(self) -> bool {
-        self.system == NATIVE || self.system.starts_with(native::SYSTEM)
+        self.system == NATIVE || native::is_in(self.system)
     }
 
     /// Its components, built and connected.

@@ -307,7 +307,7 @@ impl Benchmark {
 
     /// The system that measures it, if that has Linux in it.
     fn linux(&self) -> Option<&String> {
-        self.system.as_ref().filter(|system| system.starts_with(native::SYSTEM))
+        self.system.as_ref().filter(|system| native::is_in(system))
     }
 
     /// Whether `part` of a name asks for it. Who asks for Linux as a component gets the same on the bare machine.

@@ -44,9 +44,8 @@ pub fn measure(
     if is_compared {
         progress.set_message("Linux on the bare machine");
         let (results, ended) = native::measure()?;
-        let bare = |name: &str| results.iter().find(|one| one.name == name).map(|one| one.median);
-        native::put_beside(bare, &mut measured);
         measured.extend(results);
+        native::put_beside_each_other(&mut measured);
         complaints.extend(ended.err().map(|error| format!("{error:#}")));
         progress.inc(1);
     }

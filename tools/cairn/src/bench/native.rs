@@ -12,6 +12,7 @@ use crate::{paths, qemu, simulator};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::Board;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -166,6 +167,18 @@ pub fn measure() -> Result<(Vec<Measured>, Result<()>)> {
     let (transcript, ended) = emulated::converse(command, END)?;
     let ended = ended.with_context(|| format!("Linux on the bare machine:\n{transcript}\n"));
     Ok((Measured::of_transcript(Booted::native(), &transcript, Unit::Instructions)?, ended))
+}
+
+/// Whether `system` has Linux in it.
+pub fn is_in(system: &str) -> bool {
+    system.starts_with(SYSTEM)
+}
+
+/// Puts what was measured of the bare machine beside what was of the component, in the same results.
+pub fn put_beside_each_other(results: &mut [Measured]) {
+    let medians: BTreeMap<_, _> =
+        results.iter().map(|one| (one.name.clone(), one.median)).collect();
+    put_beside(|name| medians.get(name).copied(), results);
 }
 
 /// Puts what the bare machine takes beside what was measured of the component.

@@ -89,9 +89,7 @@ pub fn measure(
         let benchmark = catalogue.find(&result.name).expect("results are in the catalogue");
         floors.put_beside(benchmark, result);
     }
-    let medians: Vec<_> = results.iter().map(|one| (one.name.clone(), one.median)).collect();
-    let bare = |name: &str| medians.iter().find(|one| one.0 == name).map(|one| one.1);
-    native::put_beside(bare, &mut results);
+    native::put_beside_each_other(&mut results);
     Ok(Measurement {
         machine: format!("{board}, cycle by cycle"),
         unit: Unit::Cycles,

@@ -84,15 +84,7 @@ fn columns<'a>(catalogue: &'a Catalogue, measurement: &'a Measurement) -> Vec<Co
             }),
         ]);
     }
-    let is_beside_the_bare_machine =
-        measurement.results.iter().any(|result| result.native.is_some());
-    if measurement.unit == Unit::Cycles && !is_beside_the_bare_machine {
-        columns.extend([
-            plain("floor", 7, |_, result| number(result.floor)),
-            plain("ratio", 6, |_, result| ratio(result.ratio)),
-        ]);
-    }
-    if is_beside_the_bare_machine {
+    if measurement.results.iter().any(|result| result.native.is_some()) {
         columns.extend([
             plain("native", 10, |_, result| number(result.native)),
             plain("ratio", 7, |_, result| ratio(result.ratio)),
@@ -102,6 +94,12 @@ fn columns<'a>(catalogue: &'a Catalogue, measurement: &'a Measurement) -> Vec<Co
             }),
         ]);
         return columns;
+    }
+    if measurement.unit == Unit::Cycles {
+        columns.extend([
+            plain("floor", 7, |_, result| number(result.floor)),
+            plain("ratio", 6, |_, result| ratio(result.ratio)),
+        ]);
     }
     if let Some(floors) = &measurement.floors {
         let value = |benchmark: &Benchmark, result: &Measured| {

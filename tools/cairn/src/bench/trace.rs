@@ -140,7 +140,7 @@ impl Runs<'_> {
     }
 
     /// A block was executed to its end, if there was one. Without its instructions it is a single one.
-    fn execute_all(&mut self, blocks: &HashMap<String, Vec<u64>>, block: Option<(String, u64)>) {
+    fn execute_all(&mut self, blocks: &HashMap<u64, Vec<u64>>, block: Option<(u64, u64)>) {
         let Some((block, begin)) = block else { return };
         self.execute(begin, blocks.get(&block).map_or(1, |all| all.len() as u64));
     }
@@ -175,10 +175,10 @@ fn count(
 ) -> Result<u64> {
     let mut runs =
         Runs { on, firmware, lengths, counted: 0, off: 0, wanted: !firmware, is_virtual: false };
-    let mut blocks: HashMap<String, Vec<u64>> = HashMap::new();
+    let mut blocks: HashMap<u64, Vec<u64>> = HashMap::new();
     let (mut translated, mut line) = (Vec::new(), String::new());
     // The last one: only what comes behind it tells whether it was executed, and how far.
-    let mut last: Option<(String, u64)> = None;
+    let mut last: Option<(u64, u64)> = None;
     while runs.counted < length {
         line.clear();
         if log.read_line(&mut line)? == 0 {
@@ -206,9 +206,9 @@ fn count(
             }
             if let Some((block, address)) = begun {
                 if !translated.is_empty() {
-                    blocks.insert(block.to_owned(), std::mem::take(&mut translated));
+                    blocks.insert(block, std::mem::take(&mut translated));
                 }
-                last = Some((block.to_owned(), address));
+                last = Some((block, address));
             }
         }
     }
@@ -223,10 +223,11 @@ fn trapped(line: &str) -> Option<u64> {
     u64::from_str_radix(fields.split(',').next()?, 16).ok()
 }
 
-/// Which block, and where it begins, if the line tells of one that is executed.
-fn block(line: &str) -> Option<(&str, u64)> {
+/// Which block, by where QEMU has it, and where it begins, if the line tells of one that is executed.
+fn block(line: &str) -> Option<(u64, u64)> {
     let (before, fields) = line.strip_prefix("Trace ")?.split_once('[')?;
-    Some((before, hexadecimal(fields.split('/').nth(1))?))
+    let place = before.split_whitespace().last();
+    Some((hexadecimal(place)?, hexadecimal(fields.split('/').nth(1))?))
 }
 
 fn hexadecimal(digits: Option<&str>) -> Option<u64> {
