@@ -8,7 +8,7 @@ use crate::component as imports;
 use crate::ready;
 use crate::reason::Reason;
 use crate::system::{INSTANCES, System, state};
-use cairn::time::{now, own_thread};
+use cairn::time::{now, own_thread, ticks};
 use cairn::{Error, InstanceId};
 use cairn_abi::record::{CALLERS_WAIT_ONCE, Instance};
 use cairn_supervisor::instances::Phase;
@@ -27,8 +27,13 @@ static IS_FRESH: AtomicBool = AtomicBool::new(false);
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 static STATUS: AtomicI64 = AtomicI64::new(0);
 
-/// The name of the thread that waits for what becomes of that; 0: none.
+/// The name of the thread that waits for what becomes of that; 0: none, or that is [`TOLD`].
 static WAITING: AtomicU64 = AtomicU64::new(0);
+/// No thread has this name. The worker ends the wait just now, or has been stopped before it could by whoever is more urgent, as the one that waits
+/// may be: that has to wait on until it is done, or else the end would be that of its next wait.
+const TOLD: u64 = u64::MAX;
+/// Between two looks whether it is.
+const TOLD_MICROSECONDS: u64 = 10;
 
 /// An instance is to get the content of another number, says the loader; the worker does the rest.
 pub fn ask(by: InstanceId, record: &Instance, from: InstanceId, is_new: bool) -> Result<(), Error> {
@@ -71,7 +76,9 @@ pub fn wait(until: u64) {
     let name = imports::SCHEDULING.thread(own_thread()).map_or(0, |thread| thread.name);
     WAITING.store(name, Relaxed);
     let _ = imports::THREADS.sleep_until(until);
-    WAITING.store(0, Relaxed);
+    while WAITING.compare_exchange(name, 0, Relaxed, Relaxed) == Err(TOLD) {
+        let _ = imports::THREADS.sleep_until(now() + ticks(TOLD_MICROSECONDS));
+    }
 }
 
 impl System {
@@ -99,9 +106,12 @@ impl System {
     /// Ends the wait for the outcome if there is one.
     pub fn tell_outcome(&self) {
         let (waiting, trial) = (WAITING.load(Relaxed), InstanceId(TRIAL.load(Relaxed)));
-        if waiting != 0 && self.outcome(trial) != Err(Error::WouldBlock) {
-            WAITING.store(0, Relaxed);
+        if waiting != 0
+            && self.outcome(trial) != Err(Error::WouldBlock)
+            && WAITING.compare_exchange(waiting, TOLD, Relaxed, Relaxed).is_ok()
+        {
             let _ = imports::CONTROL.cancel_wait(waiting);
+            WAITING.store(0, Relaxed);
         }
     }
 
