@@ -75,9 +75,14 @@ pub fn take_fresh(instance: InstanceId) -> bool {
 pub fn wait(until: u64) {
     let name = imports::SCHEDULING.thread(own_thread()).map_or(0, |thread| thread.name);
     WAITING.store(name, Relaxed);
-    let _ = imports::THREADS.sleep_until(until);
-    while WAITING.compare_exchange(name, 0, Relaxed, Relaxed) == Err(TOLD) {
-        let _ = imports::THREADS.sleep_until(now() + ticks(TOLD_MICROSECONDS));
+    let mut until = until;
+    loop {
+        let ended = imports::THREADS.sleep_until(until);
+        let is_told = WAITING.compare_exchange(name, 0, Relaxed, Relaxed) == Err(TOLD);
+        if !is_told || ended == Err(Error::Cancelled) {
+            return;
+        }
+        until = now() + ticks(TOLD_MICROSECONDS);
     }
 }
 
@@ -111,7 +116,8 @@ impl System {
             && WAITING.compare_exchange(waiting, TOLD, Relaxed, Relaxed).is_ok()
         {
             let _ = imports::CONTROL.cancel_wait(waiting);
-            WAITING.store(0, Relaxed);
+            // Whoever has gone on may wait for the next outcome already.
+            let _ = WAITING.compare_exchange(TOLD, 0, Relaxed, Relaxed);
         }
     }
 
