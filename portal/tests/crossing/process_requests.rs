@@ -15,8 +15,13 @@ fn is_memory(entry: u64) -> bool {
     (MEMORY >> 2..(MEMORY + MEMORY_SIZE) >> 2).contains(&entry)
 }
 
-/// What requests may have done to the pool: entries by their number in it.
-fn expected(portal: usize, first: u64, second: u64, pool: &mut [u64]) -> bool {
+/// Writes an entry, by its number in the pool.
+fn put(pool: &mut [u8], number: u64, entry: u64) {
+    pool[number as usize * 8..][..8].copy_from_slice(&entry.to_le_bytes());
+}
+
+/// What requests may have done to the pool, which is compared as bytes, thousands of times.
+fn expected(portal: usize, first: u64, second: u64, pool: &mut [u8]) -> bool {
     let (entries, tables) = (ENTRIES as u64, POOL.tables());
     match portal {
         PORTAL_PROCESS_MAP => {
@@ -24,7 +29,7 @@ fn expected(portal: usize, first: u64, second: u64, pool: &mut [u64]) -> bool {
             let is_lawful = second & VALID == 0 || is_memory(second) && is_for_one;
             let is_there = first < POOL.leaves * entries;
             if is_lawful && is_there {
-                pool[(POOL.first_leaf() * entries + first) as usize] = second;
+                put(pool, POOL.first_leaf() * entries + first, second);
             }
             is_lawful && is_there
         }
@@ -38,14 +43,14 @@ fn expected(portal: usize, first: u64, second: u64, pool: &mut [u64]) -> bool {
             let is_lawful = second == 0 || lower.contains(&second);
             if is_there && is_lawful {
                 let leads_to = table_entry(ROOTS_PHYSICAL + second * PAGE_SIZE);
-                pool[first as usize] = if second == 0 { 0 } else { leads_to };
+                put(pool, first, if second == 0 { 0 } else { leads_to });
             }
             is_there && is_lawful
         }
         PORTAL_PROCESS_CLEAR => {
             let is_there = first < tables * 8 && (first >= POOL.spaces * 8 || first % 8 < 4);
             if is_there {
-                pool[first as usize * 64..][..64].fill(0);
+                pool[first as usize * 512..][..512].fill(0);
             }
             is_there
         }
@@ -53,13 +58,12 @@ fn expected(portal: usize, first: u64, second: u64, pool: &mut [u64]) -> bool {
     }
 }
 
-fn pool(world: &World) -> Vec<u64> {
-    let bytes = world.bytes(ROOTS, POOL.size());
-    bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
+fn pool(world: &World) -> Vec<u8> {
+    world.bytes(ROOTS, POOL.size())
 }
 
 /// What several entries may become: from the last to the first, until one is refused.
-fn expected_of_several(first: u64, count: u64, words: &[u64], pool: &mut [u64]) -> bool {
+fn expected_of_several(first: u64, count: u64, words: &[u64], pool: &mut [u8]) -> bool {
     let end = POOL.leaves * ENTRIES as u64;
     let is_there = (1..=words.len() as u64).contains(&count) && first < end && first + count <= end;
     is_there
@@ -67,7 +71,7 @@ fn expected_of_several(first: u64, count: u64, words: &[u64], pool: &mut [u64]) 
             let word = (words[number as usize] | USER) & !GLOBAL;
             let is_lawful = is_memory(word);
             if is_lawful {
-                pool[(POOL.first_leaf() * ENTRIES as u64 + first + number) as usize] = word;
+                put(pool, POOL.first_leaf() * ENTRIES as u64 + first + number, word);
             }
             is_lawful
         })
@@ -92,7 +96,7 @@ fn requested(
     first: u64,
     second: u64,
     is_lawful: bool,
-    model: &[u64],
+    model: &[u8],
 ) {
     let (area, size) = (PROCESSES_PHYSICAL, ROOTS_PHYSICAL - PROCESSES_PHYSICAL);
     let before = world.machine.memory.read(area, size as usize).unwrap();
@@ -211,8 +215,9 @@ fn requests_at_every_limit() {
 
 /// Every valid entry of the pool leads to where its table's kind may: to the next kind, to the server's memory for user mode.
 fn assert_confined(world: &World) {
-    for (number, word) in pool(world).into_iter().enumerate().filter(|(_, word)| word & VALID != 0)
-    {
+    let pool = pool(world);
+    let words = pool.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    for (number, word) in words.enumerate().filter(|(_, word)| word & VALID != 0) {
         let (table, entry) = (number as u64 / ENTRIES as u64, number % ENTRIES);
         let target = (word >> 10 << 12) & ((1 << 56) - 1);
         let next = |from: u64, to: u64| {
