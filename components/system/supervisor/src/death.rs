@@ -330,12 +330,10 @@ impl System {
             if has_just_come || !self.exists(index) || (!is_away && undisturbed.holds()) {
                 state.away.remove(index);
                 self.lift_budget(index, false);
-            } else if is_away {
-                if self.is_late(record.number) {
-                    // Who sent it elsewhere may not wait for its budget.
-                    self.lift_budget(index, true);
-                    self.call_home(index);
-                }
+            } else if is_away && self.is_late(record.number) {
+                // Who sent it elsewhere may not wait for its budget.
+                self.lift_budget(index, true);
+                self.call_home(index);
             }
             return;
         }

@@ -27,12 +27,12 @@ static IS_FRESH: AtomicBool = AtomicBool::new(false);
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 static STATUS: AtomicI64 = AtomicI64::new(0);
 
-/// The name of the thread that waits for what becomes of that; 0: none, or that is [`TOLD`].
+/// The name of the thread that waits for what becomes of that; 0: none; [`TOLD`]: the worker ends its wait.
 static WAITING: AtomicU64 = AtomicU64::new(0);
-/// No thread has this name. The worker ends the wait just now, or has been stopped before it could by whoever is more urgent, as the one that waits
-/// may be: that has to wait on until it is done, or else the end would be that of its next wait.
+/// No thread has this name. The worker may be stopped before it has ended the wait, by whoever is more urgent, as the one that waits may be: that
+/// has to wait on then, or else the end would be that of its next wait.
 const TOLD: u64 = u64::MAX;
-/// Between two looks whether it is.
+/// Between two looks whether it has.
 const TOLD_MICROSECONDS: u64 = 10;
 
 /// An instance is to get the content of another number, says the loader; the worker does the rest.
@@ -71,7 +71,7 @@ pub fn take_fresh(instance: InstanceId) -> bool {
     REPLACED.load(Relaxed) == instance.0 && IS_FRESH.swap(false, Relaxed)
 }
 
-/// Waits, until this time at most, for the outcome, perhaps in vain: it may have come just before.
+/// Waits for the outcome until this time, and on while the worker is about to end the wait; perhaps in vain: it may have come just before.
 pub fn wait(until: u64) {
     let name = imports::SCHEDULING.thread(own_thread()).map_or(0, |thread| thread.name);
     WAITING.store(name, Relaxed);
