@@ -256,7 +256,7 @@ fn whatever_a_server_asks_for() {
         if time % 4 != 0 {
             words[0] %= POOL.tables() * ENTRIES as u64 + 2;
             words[1] = match portal {
-                PORTAL_PROCESS_MAP => MEMORY >> 2 | words[1] % (MEMORY_SIZE >> 1),
+                PORTAL_PROCESS_MAP => (MEMORY >> 2) | (words[1] % (MEMORY_SIZE >> 1)),
                 PORTAL_PROCESS_MAP_SEVERAL => words[1] % (MAPPED_MAXIMUM as u64 + 2),
                 _ => words[1] % (POOL.tables() + 2),
             };
