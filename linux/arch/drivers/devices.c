@@ -54,7 +54,7 @@ static struct platform_device *__init add(const struct cairn_given_device *devic
 		irq_set_chip_and_handler(irq, &chip, handle_level_irq);
 		resources[1 + each] = (struct resource)DEFINE_RES_IRQ(irq);
 	}
-	cairn_hold_snapshot("a device of Linux' own is");
+	cairn_forbid_snapshots("a device of Linux' own is");
 	return platform_device_register_simple(driver, PLATFORM_DEVID_AUTO, resources, 1 + device->interrupts);
 }
 

@@ -58,7 +58,7 @@ static const struct blk_mq_ops queue_operations = {
 /* What the kernel knows of the disk's content is a life's own: the disk goes on. */
 static int open_disk(struct block_device *device, fmode_t mode)
 {
-	cairn_hold_snapshot("the disk is");
+	cairn_hold_snapshot();
 	return 0;
 }
 
@@ -73,14 +73,27 @@ static const struct block_device_operations operations = {
 	.release = close_disk,
 };
 
+/* Is shown, or about to be, as it is in this life. */
+static bool is_shown;
+
 static void show(struct work_struct *work)
 {
+	static bool is_there;
+	unsigned long size;
 	int read_only;
 
-	set_capacity(disk, cairn_disk_size(&read_only));
+	local_irq_disable();
+	size = cairn_disk_size(&read_only);
+	/* If a snapshot was made on the way here, a later life does not know it yet. */
+	is_shown = size != 0;
+	local_irq_enable();
+	if (!size)
+		return;
+	set_capacity_and_notify(disk, size);
 	set_disk_ro(disk, read_only);
-	if (device_add_disk(NULL, disk, NULL))
+	if (!is_there && device_add_disk(NULL, disk, NULL))
 		pr_err("cairn: no disk\n");
+	is_there = true;
 	complete(&there);
 }
 static DECLARE_WORK(showing, show);
@@ -88,13 +101,30 @@ static DECLARE_WORK(showing, show);
 /* Once the size is known; with interrupts off. */
 static void show_when_known(void)
 {
-	static bool is_shown;
 	int read_only;
 
 	if (!is_shown && cairn_disk_size(&read_only)) {
 		is_shown = true;
 		schedule_work(&showing);
 	}
+}
+
+/* Who begins the system, or goes on in a later life, may use it at once. A disk that comes later is there when it comes. */
+static void wait_until_shown(void)
+{
+	local_irq_disable();
+	show_when_known();
+	local_irq_enable();
+	wait_for_completion_timeout(&there, HZ);
+}
+
+void cairn_show_disk_again(void)
+{
+	if (!disk)
+		return;
+	reinit_completion(&there);
+	is_shown = false;
+	wait_until_shown();
 }
 
 static irqreturn_t take(int irq, void *data)
@@ -138,11 +168,7 @@ static int __init disk_init(void)
 	if (error)
 		return error;
 	/* The first interrupt may have come before there was anybody to take it. */
-	local_irq_disable();
-	show_when_known();
-	local_irq_enable();
-	/* Who begins the system may ask for its root at once. A disk that comes later is there when it comes. */
-	wait_for_completion_timeout(&there, HZ);
+	wait_until_shown();
 	return 0;
 }
 device_initcall(disk_init);

@@ -80,10 +80,19 @@ static const struct net_device_ops operations = {
 	.ndo_validate_addr = eth_validate_addr,
 };
 
+static bool is_shown;
+
 static void show(struct work_struct *work)
 {
-	unsigned long address = cairn_network_address();
+	unsigned long address;
 
+	local_irq_disable();
+	address = cairn_network_address();
+	/* If a snapshot was made on the way here, a later life does not know it yet. */
+	is_shown = address != 0;
+	local_irq_enable();
+	if (!address)
+		return;
 	eth_hw_addr_set(network, (u8 *)&address);
 	if (register_netdev(network))
 		pr_err("cairn: no network\n");
@@ -94,8 +103,6 @@ static DECLARE_WORK(showing, show);
 /* Once the address is known; with interrupts off. */
 static void show_when_known(void)
 {
-	static bool is_shown;
-
 	if (!is_shown && cairn_network_address()) {
 		is_shown = true;
 		schedule_work(&showing);

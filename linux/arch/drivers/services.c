@@ -370,7 +370,7 @@ static long call_method(struct service *service, void __user *argument)
 static int open_file(struct inode *inode, struct file *file)
 {
 	/* What is served stays known to others. */
-	cairn_hold_snapshot("`/dev/cairn` is, or was,");
+	cairn_forbid_snapshots("`/dev/cairn` is, or was,");
 	file->private_data = NULL;
 	return nonseekable_open(inode, file);
 }

@@ -12,6 +12,7 @@
 #include <linux/kstrtox.h>
 #include <linux/memblock.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -46,19 +47,32 @@ struct snapshot {
 asmlinkage int cairn_keep_registers(unsigned long *registers) __attribute__((returns_twice));
 asmlinkage void cairn_go_on(const unsigned long *registers) __noreturn;
 
-/* Those who have something that a later life would not have, and what the last of them has. */
+/* Those who have the disk open, and what somebody has for good: a later life would not have it. */
 static atomic_t holders;
-static const char *held;
+static const char *held_for_good;
 
-void cairn_hold_snapshot(const char *what)
+void cairn_hold_snapshot(void)
 {
-	held = what;
 	atomic_inc(&holders);
 }
 
 void cairn_release_snapshot(void)
 {
 	atomic_dec(&holders);
+}
+
+void cairn_forbid_snapshots(const char *what)
+{
+	held_for_good = what;
+}
+
+static bool is_held(void)
+{
+	const char *what = held_for_good ?: atomic_read(&holders) ? "the disk is" : NULL;
+
+	if (what)
+		pr_err("cairn: no snapshot: %s in use, which a later life would not have\n", what);
+	return what;
 }
 
 static struct snapshot *place(void)
@@ -218,8 +232,8 @@ static long write_all(struct snapshot *snapshot)
 	snapshot->identity = identity();
 	snapshot->space = cairn_space(current->active_mm);
 	put_tables(&writer, snapshot);
-	put_piece(&writer, snapshot, PTR_ALIGN_DOWN((void *)_sdata, 8), PTR_ALIGN((void *)_edata, 8));
-	put_piece(&writer, snapshot, PTR_ALIGN_DOWN((void *)__bss_start, 8), PTR_ALIGN((void *)__bss_stop, 8));
+	put_piece(&writer, snapshot, _sdata, _edata);
+	put_piece(&writer, snapshot, __bss_start, __bss_stop);
 	put_piece(&writer, snapshot, (void *)CAIRN_USER_SP, (void *)CAIRN_DIRECT_T2 + sizeof(long));
 	put_memory(&writer, snapshot);
 	missing = writer.at - writer.end;
@@ -238,9 +252,13 @@ static int take(void)
 	int is_later;
 	long missing = 0;
 
-	snapshot->state = 0;
 	drain_local_pages(NULL);
 	local_irq_disable();
+	if (is_held()) {
+		local_irq_enable();
+		return -EBUSY;
+	}
+	snapshot->state = 0;
 	cairn_collect_float();
 	sched_clock_suspend();
 	timekeeping_suspend();
@@ -255,7 +273,7 @@ static int take(void)
 	local_irq_enable();
 	if (missing > 0) {
 		pr_err("cairn: a snapshot takes %lu KiB, and the argument `snapshot` of the component says %lu\n",
-		       (cairn_given.snapshot_size + missing * sizeof(long)) / 1024 + 1, cairn_given.snapshot_size / 1024);
+		       (cairn_given.snapshot_size + missing * sizeof(long)) / 1024 + 1, DIV_ROUND_UP(cairn_given.snapshot_size, 1024));
 		return -ENOSPC;
 	}
 	return is_later;
@@ -269,22 +287,44 @@ static void trust(struct work_struct *work)
 }
 static DECLARE_DELAYED_WORK(trusting, trust);
 
-/* What the others have given this life. */
+/* What the others have given this life. The kernel keeps its code of the boot, and that code's data. */
 static void __ref begin_later_life(void)
 {
 	unsigned long now = get_cycles64();
 
-	/* It counts as at a boot, and what there is of it has no other effect before the generator is ready. */
+	/*
+	 * The seed is believed, as at a boot. The time is not, so that it has an effect by the last of these: that is refused before the generator is
+	 * ready, and uses nothing of a file. Who is here may administer the system.
+	 */
 	add_bootloader_randomness(cairn_given.seed, cairn_given.seed_size);
 	add_device_randomness(&now, sizeof(now));
 	random_fops.unlocked_ioctl(NULL, RNDRESEEDCRNG, 0);
+	cairn_show_disk_again();
 	cairn_begun();
 	pr_info("cairn: life %lu of the snapshot\n", place()->lives);
 	schedule_delayed_work(&trusting, TRIAL);
 }
 
+static int take_or_go_on(void)
+{
+	int error;
+
+	/* It is looked at again when nobody can come any more: one that is refused leaves the former one as it is. */
+	if (is_held())
+		return -EBUSY;
+	if (!rng_is_initialized())
+		pr_warn("cairn: random bytes may be the same in each life of this snapshot: nobody has given a seed (`random` among the imports)\n");
+	cancel_delayed_work_sync(&trusting);
+	error = take();
+	if (error <= 0)
+		return error;
+	begin_later_life();
+	return 0;
+}
+
 static ssize_t snapshot_store(struct kobject *object, struct kobj_attribute *attribute, const char *text, size_t size)
 {
+	static DEFINE_MUTEX(alone);
 	bool is_wanted;
 	int error = kstrtobool(text, &is_wanted);
 
@@ -292,24 +332,16 @@ static ssize_t snapshot_store(struct kobject *object, struct kobj_attribute *att
 		return error;
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	if (!is_wanted) {
+	/* A later life has it, too, and lets it go. */
+	mutex_lock(&alone);
+	if (is_wanted) {
+		error = take_or_go_on();
+	} else {
 		cancel_delayed_work_sync(&trusting);
 		place()->state = 0;
-		return size;
 	}
-	if (atomic_read(&holders)) {
-		pr_err("cairn: no snapshot: %s in use, which a later life would not have\n", held);
-		return -EBUSY;
-	}
-	if (!rng_is_initialized())
-		pr_warn("cairn: random bytes may be the same in each life of this snapshot: nobody has given a seed (`random` among the imports)\n");
-	cancel_delayed_work_sync(&trusting);
-	error = take();
-	if (error < 0)
-		return error;
-	if (error)
-		begin_later_life();
-	return size;
+	mutex_unlock(&alone);
+	return error ?: size;
 }
 
 /* How many lives have begun with it. */

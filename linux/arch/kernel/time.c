@@ -32,9 +32,12 @@ void clocksource_arch_init(struct clocksource *clock)
 
 void read_persistent_clock64(struct timespec64 *now)
 {
+	static bool is_missing;
 	u64 since = mul_u64_u64_div_u64(get_cycles64() - cairn_given.wall_ticks, NSEC_PER_SEC, cairn_given.time_base);
 
-	*now = ns_to_timespec64(cairn_given.wall_time ? cairn_given.wall_time + since : 0);
+	/* A clock that answers a later life of a snapshot first: what it says has not passed meanwhile. */
+	is_missing |= !cairn_given.wall_time;
+	*now = ns_to_timespec64(is_missing ? 0 : cairn_given.wall_time + since);
 }
 
 static int next_event(unsigned long ticks, struct clock_event_device *device)

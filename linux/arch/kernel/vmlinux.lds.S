@@ -95,12 +95,14 @@ SECTIONS
 		. = ALIGN(L1_CACHE_BYTES);
 		PERCPU_INPUT(L1_CACHE_BYTES)
 		__init_end = .;
+		. = ALIGN(8);
 		_edata = .;
 	}
 	.bss : {
 		__bss_start = .;
 		*(.sbss .sbss.* .scommon)
 		*(.bss..page_aligned) *(.dynbss) *(.bss .bss.*) *(COMMON)
+		. = ALIGN(8);
 		__bss_stop = .;
 		_end = .;
 	}

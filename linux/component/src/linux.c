@@ -18,6 +18,11 @@ enum { COMMAND_LINE, PRIORITY, READS_CONSOLE, CALLERS, SNAPSHOT };
 
 KEYBOARD_SERVER(linux)
 
+#define PAGE_SIZE 4096
+
+/* For so long the console may take to show what is still to be said at the end. */
+enum { LAST_WORDS_SECONDS = 1 };
+
 /* What the processes' portals are called by (abi/src/privileged.rs). */
 enum { BEGIN = 4, INTERRUPT = 11, FLOAT = 12 };
 
@@ -208,8 +213,9 @@ void cairn_begun(void)
 
 void cairn_end(int how)
 {
-    /* The last words are shown first. */
-    while (said.from != said.to)
+    /* The last words are shown first, if the console takes them: others wait for the end, who are inside. */
+    uint64_t until = now() + LAST_WORDS_SECONDS * cairn_startup()->time_base;
+    while (said.from != said.to && now() < until)
         threads_sleep_until(THREADS, now() + cairn_startup()->time_base / 1000);
     if (how == CAIRN_END_PANIC)
         cairn_panic("Linux panicked");
@@ -274,6 +280,18 @@ static void ask_for_time_and_seed(void)
     memset(page, 0, sizeof page);
 }
 
+/*
+ * The last word of memory, which is never Linux', says how large the life before had its snapshot. What lies where one of another size begins was
+ * memory of that life's processes, and says what they like; before the first life, whatever there was.
+ */
+static void keep_snapshot(uint64_t generation, uint64_t size, uint64_t end)
+{
+    volatile uint64_t *before = (volatile uint64_t *)(end + CAIRN_PROCESS_MEMORY) - 1;
+    if (size > 0 && (generation == 0 || *before != size))
+        *(volatile uint64_t *)(end - size + CAIRN_PROCESS_MEMORY) = 0;
+    *before = size;
+}
+
 static void start(void)
 {
     const struct cairn_startup *startup = cairn_startup();
@@ -283,14 +301,15 @@ static void start(void)
     static char line[CAIRN_ARGUMENT_SIZE + 1];
     size_t length = cairn_argument_text(COMMAND_LINE, &command_line);
     uint64_t executed, priority = cairn_argument(PRIORITY), snapshot = cairn_argument(SNAPSHOT) << 20;
+    uint64_t own = snapshot > 0 ? snapshot : PAGE_SIZE, end = processes->memory + processes->memory_size;
 
     __asm__ volatile("rdinstret %0" : "=r"(executed));
     memcpy(line, command_line, length);
-    if (cairn_argument(SNAPSHOT) >= processes->memory_size >> 20)
+    if (snapshot > 0 && cairn_argument(SNAPSHOT) >= processes->memory_size >> 20)
         cairn_panic("`snapshot`: expected fewer MiB than the `memory` of `processes`, which they are part of");
     cairn_given = (struct cairn_given){
         .memory = processes->memory,
-        .memory_size = processes->memory_size - snapshot,
+        .memory_size = processes->memory_size - own,
         .tables = processes->tables,
         .spaces = processes->spaces,
         .directories = processes->directories,
@@ -304,12 +323,11 @@ static void start(void)
         .callers = cairn_argument(CALLERS),
         .command_line = line,
         .executed = executed,
-        .snapshot = processes->memory + processes->memory_size - snapshot,
-        .snapshot_size = snapshot,
+        .snapshot = end - own,
+        .snapshot_size = snapshot > 0 ? snapshot - sizeof end : 0,
     };
-    /* What memory has before the first life is nobody's snapshot. */
-    if (snapshot > 0 && startup->generation == 0)
-        *(volatile uint64_t *)(cairn_given.snapshot + CAIRN_PROCESS_MEMORY) = 0;
+    if (processes->memory_size > 0)
+        keep_snapshot(startup->generation, snapshot, end);
     ask_for_time_and_seed();
     *PENDING = 0;
     begin_devices();
