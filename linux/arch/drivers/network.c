@@ -80,6 +80,7 @@ static const struct net_device_ops operations = {
 	.ndo_validate_addr = eth_validate_addr,
 };
 
+/* Is shown, or about to be, in this life. */
 static bool is_shown;
 
 static void show(struct work_struct *work)
